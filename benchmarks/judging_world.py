@@ -5,10 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from tests.raters.trees import judge_of
 
 from judgec.compile.calibrate import TREES, _fit_source
 from judgec.compile.calibrate_choice import Data
@@ -17,8 +17,8 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
 from judgec.lm.watch import Silent
 from judgec.raters.calibrator import Calibrator
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Program, dump_module, save, set_aliases
+from judgec.raters.judge import JudgeTree
+from judgec.raters.programs import Program, save, set_aliases
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.records.card import Cost, ProgramCard
@@ -69,16 +69,16 @@ def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0, t
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...], CompiledJudge]:
+def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...], JudgeTree]:
     """Clapnq's items, and a judge saved under ``home``: with 91 features and 128 trees, or its prompt alone."""
     labels = read_labels(str(LABELS))
     target = experts_of(labels).target[:, 0, 0]
     module = judge_module("grade", labels.scale, labels.aspects, FIELDS)
-    judge = CompiledJudge(module, labels.scale, labels.aspects)
+    judge = judge_of(module, labels.scale, labels.aspects)
     if calibrated:
         evidence = EvidenceModel.fit(labels.items)
         calibrator = _trees(target, evidence.transform(labels.items), evidence.names, labels.scale)
-        judge = replace(judge, evidence=evidence, calibrators={"grade": calibrator})
+        judge = judge_of(module, labels.scale, labels.aspects, evidence, {"grade": calibrator})
     card = ProgramCard(
         name=NAME,
         task="grade",
@@ -99,7 +99,7 @@ def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...]
         promoted=False,
         reason="a benchmark",
     )
-    saved = save(home, Program(card, dump_module(module), judge.calibration(), {}, {}))
+    saved = save(home, Program(card, judge.saved(), {}, {}))
     set_aliases(home, NAME, {"champion": saved.version})
     return labels.items, judge
 

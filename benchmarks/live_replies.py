@@ -1,4 +1,4 @@
-"""How many recorded replies ``judge --live`` would have read as whoever recorded them did.
+"""How many recorded replies ``judge`` would have read, had it asked their prompts, as whoever recorded them did.
 
     python -m benchmarks.live_replies --data DIR
 

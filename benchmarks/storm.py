@@ -150,9 +150,9 @@ def grades(home: Path, out: str = "out.jsonl") -> dict[str, tuple[object, object
 
 
 def version(home: Path) -> object:
-    """The prompt, calibration and split of the version that a compile wrote."""
+    """Tree and split of the version that a compile wrote."""
     folder = home / "programs" / "killed" / "0001"
-    names = ("program.json", "calibration.json", "split.json")
+    names = ("tree.json", "split.json")
     return [json.loads((folder / name).read_text()) for name in names] if folder.is_dir() else None
 
 

@@ -40,7 +40,8 @@ from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
+from judgec.raters.predictors import module_of
 from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import fenced_inputs
 from judgec.records.label import Item
@@ -139,20 +140,25 @@ async def bare_openai(url: str, chats: list[Chat], in_flight: int) -> int:
         return await crowd(chats, in_flight, create)
 
 
-def ours(url: str, items: Sequence[Item], judge: CompiledJudge, in_flight: int, *, kept: bool = True) -> int:
+def prompt_of(judge: JudgeTree) -> dspy.Predict:
+    """Its only prompt, as DSPy calls it."""
+    return module_of(judge.prompts[0], judge.scale)
+
+
+def ours(url: str, items: Sequence[Item], judge: JudgeTree, in_flight: int, *, kept: bool = True) -> int:
     """Rendered, asked, journaled, read: what ``judgec judge`` does before it calibrates."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as opened:
         journal = opened.enter_context(Journal(Path(folder) / "journal.db")) if kept else None
         ask = Executor(new_lm(url, journal), in_flight=in_flight).run
-        said = verdicts(judge.module, items, ask=ask, scale=judge.scale, aspects=judge.aspects)
+        said = verdicts(prompt_of(judge), items, ask=ask, scale=judge.scale, aspects=judge.aspects)
     return int(said.scored.sum())
 
 
 # ------------------------------------------------------------------------------------------------------ the others
 
 
-def by_dspy(url: str, items: Sequence[Item], judge: CompiledJudge, way: str) -> int:
-    predict = judge.module.predictors()[0]
+def by_dspy(url: str, items: Sequence[Item], judge: JudgeTree, way: str) -> int:
+    predict = prompt_of(judge)
     lm = dspy.LM(world.MODEL, api_base=url, api_key=HOST_KEY, cache=False, temperature=0.0)
     examples = [
         dspy.Example(**fenced_inputs(predict, item)).with_inputs(*predict.signature.input_fields) for item in items
@@ -160,17 +166,17 @@ def by_dspy(url: str, items: Sequence[Item], judge: CompiledJudge, way: str) -> 
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         if way == "Evaluate":
             score = dspy.Evaluate(devset=examples, metric=lambda _gold, said, *_: float(said.grade > 0), num_threads=8)
-            return sum(scored > 0 for *_, scored in score(judge.module).results)
+            return sum(scored > 0 for *_, scored in score(predict).results)
         said = dspy.Parallel(num_threads=8, disable_progress_bar=True)([(predict, example) for example in examples])
         return sum(one is not None and one.grade > 0 for one in said)
 
 
-def by_mlflow(url: str, items: Sequence[Item], judge: CompiledJudge) -> Paid:
+def by_mlflow(url: str, items: Sequence[Item], judge: JudgeTree) -> Paid:
     """Without the making of its database, and with what it imports at first use in memory."""
     import mlflow
     from mlflow.genai.judges import make_judge
 
-    predict = judge.module.predictors()[0]
+    predict = prompt_of(judge)
     scorer = make_judge(
         name="grade",
         instructions=predict.signature.instructions + "\n\nThe item: {{ inputs }}\nThe answer: {{ outputs }}",
@@ -232,7 +238,7 @@ def clients(options: argparse.Namespace) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as home, world.server() as url:
         items, judge = world.make_judge(Path(home))
         many = [world.item(items, n) for n in range(options.items)]
-        predict = judge.module.predictors()[0]
+        predict = prompt_of(judge)
         frozen = freeze(predict, [])
         chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
         fewer, few = many[: options.items // 10], many[:MLFLOW_ITEMS]
@@ -264,7 +270,7 @@ def clients(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _contestants(
-    url: str, many: Sequence[Item], chats: list[Chat], judge: CompiledJudge, in_flight: int
+    url: str, many: Sequence[Item], chats: list[Chat], judge: JudgeTree, in_flight: int
 ) -> Iterator[tuple[str, int, Callable[[], int]]]:
     door = client_of(new_lm(url, None))
     yield "judgec, journaled", len(many), lambda: ours(url, many, judge, in_flight)
@@ -301,7 +307,7 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
         with tempfile.TemporaryDirectory() as home, world.server(seconds) as url:
             items, judge = world.make_judge(Path(home), calibrated=False)
             many = [world.item(items, n) for n in range(options.items)]
-            predict = judge.module.predictors()[0]
+            predict = prompt_of(judge)
             frozen = freeze(predict, [])
             chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
             door = client_of(new_lm(url, None))

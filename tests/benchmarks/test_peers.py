@@ -13,10 +13,11 @@ from pydantic import BaseModel
 
 from benchmarks import bootstrap, planted, throughput
 from benchmarks import judging_world as world
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import Scale
+from tests.raters.trees import judge_of
 
 SCALE = Scale(grades=(1, 2, 3, 4), accept_at=3)
 ITEMS = [Item(f"{n}", "q", {"query": "How far?", "answer": f"{n} km", "contexts": ("It is 5 km.",)}) for n in range(3)]
@@ -36,16 +37,16 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def judge() -> CompiledJudge:
-    return CompiledJudge(judge_module("grade", SCALE, ("grade",), world.FIELDS), SCALE, ("grade",))
+def judge() -> JudgeTree:
+    return judge_of(judge_module("grade", SCALE, ("grade",), world.FIELDS), SCALE, ("grade",))
 
 
 @pytest.mark.parametrize("way", ["Evaluate", "Parallel"])
-def test_dspy_succeeds_with_every_item(url: str, judge: CompiledJudge, way: str) -> None:
+def test_dspy_succeeds_with_every_item(url: str, judge: JudgeTree, way: str) -> None:
     assert throughput.by_dspy(url, ITEMS, judge, way) == len(ITEMS)
 
 
-def test_judgec_and_a_bare_loop_succeed_with_every_item(url: str, judge: CompiledJudge) -> None:
+def test_judgec_and_a_bare_loop_succeed_with_every_item(url: str, judge: JudgeTree) -> None:
     assert throughput.ours(url, ITEMS, judge, 2) == len(ITEMS)
     chats = [[{"role": "user", "content": "Grade this."}]] * 3
     assert asyncio.run(throughput.bare_aiohttp(url, chats, 2)) == 3
@@ -60,7 +61,7 @@ def test_ragelos_form_is_answered_in_the_responses_api(url: str) -> None:
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore")  # as the script does
 def test_mlflow_succeeds_with_every_item_and_stops_the_part_where_it_does_not(
-    url: str, judge: CompiledJudge, monkeypatch: pytest.MonkeyPatch
+    url: str, judge: JudgeTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert throughput.by_mlflow(url, ITEMS, judge).judged == len(ITEMS)
     monkeypatch.setattr(throughput, "HOST_KEY", "")  # which MLflow refuses

@@ -21,13 +21,12 @@ from typer.testing import CliRunner
 import judgec
 from benchmarks import planted
 from judgec.compile.manners import MANNERS
-from judgec.compile.search.candidates import with_instructions
 from judgec.errors import BudgetError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters import programs
-from judgec.raters.pool import Panel
+from judgec.raters.tree import Mean
 from judgec.records.label import Item
 from judgec.verbs.cli.app import app
 from judgec.verbs.compile_judge import planned
@@ -280,20 +279,21 @@ def test_functions_and_models_make_a_pool(home: Path) -> None:
         begun = len(server.bodies)
         judge = judgec.load_judge(found.name, home=home, api_base=server.base_url, functions={"mine": by_letter})
         frame = judge(unlabelled(30))
-        members = found.judge.compiled.joint.members if found.judge.compiled.joint else (found.report["prompt"],)
+        members = [leaf.name for leaf in found.judge.compiled.leaves]
         models = {"openai/gpt-4o-mini": "gpt-4o-mini", "strict": "gpt-4o"}
         assert asked(server, begun) == {models[name]: 30 for name in members if name in models}
         assert frame["grade"].notna().all()
 
 
 def test_members_with_one_model_share_its_calls_in_flight(home: Path) -> None:
-    judge = replace(judge_of(), panel=Panel(members=("a", "b")))
-    modules = {name: with_instructions(judge.module, f"Grade as {name} does.") for name in "ab"}
+    (prompt,) = judge_of().prompts
+    members = [prompt.model_copy(update={"name": name, "instructions": f"Grade as {name} does."}) for name in "ab"]
+    judge = replace(judge_of(), tree=Mean(of=tuple(members)))
     with FakeOpenAI(unsure, latency=0.02) as server:
         spec = LMSpec.parse("openai/gpt-4o", api_base=server.base_url)
         with Session(LMSpec.jury(dict.fromkeys("ab", spec)), home / "other", in_flight=8) as session:
             items = [Item(str(n), "q", {"query": "?", "answer": f"It is thing {n} v"}) for n in range(60)]
-            said = replace(judge, jurors=modules).judge(items, session.ask)
+            said = judge.judge(items, session.ask)
         assert said.scored.all()
         assert server.calls == 120
         assert 4 <= server.most_in_flight <= 8
@@ -357,9 +357,7 @@ def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_i
     old = f"recorded:{home / 'old.csv'}"
     found = compiled(home, old, judgec.Function("mine", right_but(2)), judgec.Evidence(), combine="pool")
     assert {row["judge"] for row in found.report["candidates"]} >= {"old", "older", "mine"}
-    joint = found.judge.compiled.joint
-    assert joint is not None
-    assert set(joint.members) == {"old", "older", "mine"}
+    assert {leaf.name for leaf in found.judge.compiled.leaves} == {"old", "older", "mine"}
     leaves = {node["name"]: node["kind"] for node in _leaves(found.report["tree"])}
     assert (leaves["old"], leaves["mine"]) == ("recorded", "function")
     assert json.loads(found.saved.card.lm["members"])["old"] == {"model": old}
@@ -458,7 +456,7 @@ def test_no_saved_judge_imports_what_it_names(home: Path) -> None:
         patch.chdir(home)
         found = compiled(home, "python:metrics_of_ours:letters")
         program = programs.load(home, found.name)
-        assert "metrics_of_ours" not in json.dumps([dict(program.card.lm), program.calibration, program.program])
+        assert "metrics_of_ours" not in json.dumps([dict(program.card.lm), program.tree])
         result = CliRunner().invoke(
             app,
             ["judge", "labels.jsonl", "--judge", "ours@latest", "--out", "o.csv",
@@ -499,8 +497,8 @@ def test_several_prompts_of_one_model_become_a_panel_that_agrees_better(home: Pa
         plan = json.loads(planned.stdout)
         assert 5 * 160 <= plan["calls"] <= 5 * 160 + 5
         assert len(server.bodies) == begun
-        assert found.judge.compiled.joint is not None
-        members = found.judge.compiled.joint.members
+        assert found.judge.compiled.kind == "panel"
+        members = [leaf.name for leaf in found.judge.compiled.leaves]
         assert len(members) >= 3
         assert found.table.loc["compiled", "qwk"] > found.table.loc["best_alone", "qwk"] + 0.1
         judge = judgec.load_judge(found.name, home=home, api_base=server.base_url)

@@ -16,7 +16,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.labels.reading import Datasheet
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import load
-from judgec.raters.tree import tree_of
+from judgec.raters.tree import Cascade
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.scale import Scale
 from judgec.verbs.compile_judge import compile_judge as compile_file
@@ -92,10 +92,10 @@ def test_random_escalation_is_what_it_says(shipped: Saved) -> None:
     found, compiled = found_in(shipped), shipped.compiled
     recorded = compiled.promotion_test.settings.rated.recorded
     assert recorded is not None
-    test, judge = compiled.dataset.test, compiled.judge
-    raw = recorded.with_panel("both", judge.cascade).judgments("both", [item.item_id for item in test.items])
-    assert raw.first is not None
-    cheap = judge.cheap.calibrate(test.items, raw.first).grade[:, 0]
+    test, tree = compiled.dataset.test, compiled.judge.rater
+    assert isinstance(tree, Cascade)
+    raw = recorded.judgments("cheap", [item.item_id for item in test.items])
+    cheap = replace(compiled.judge, tree=tree.first).graded(test.items, raw).grade[:, 0]
     dear = compiled.verification.judgments["compiled_single"].grade[:, 0]
     expert, escalated = test.experts.target[:, 0, 0], compiled.verification.judgments["compiled"].escalated
     assert escalated is not None
@@ -132,23 +132,8 @@ def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(home: Path, tmp_
 
 def test_a_damaged_cascade_is_refused(home: Path) -> None:
     program = load(home, "world@latest")
-    calibration: Any = dict(program.calibration)
-    broken = replace(program, calibration={**calibration, "cascade": {**calibration["cascade"], "below": 1.5}})
-    with pytest.raises(ArtifactError, match="cascade: below"):
-        load_compiled(broken)
-
-
-def test_a_cascade_of_expected_savings_is_shown_and_refuses_to_judge(home: Path) -> None:
-    program = load(home, "world@latest")
-    calibration: Any = dict(program.calibration)
-    rule = {"threshold": 0.2, "losses": [[1.0, "squared"]], "intercept": 0.0, "weights": [0.1] * 9}
-    kept = {name: value for name, value in calibration["cascade"].items() if name != "below"}
-    saved = replace(program, calibration={**calibration, "cascade": {**kept, **rule}})
-    judge = load_compiled(saved)
-    assert tree_of(judge, program.card).kind == "cascade"
-    assert "judgec compile-judge" in judge.refusal
-    with pytest.raises(ArtifactError, match="world@1: "):
-        judge.calibrate([], None)
+    with pytest.raises(ArtifactError, match=r"cascade\.below"):
+        load_compiled(replace(program, tree={**program.tree, "below": 1.5}))
 
 
 def test_numbers_without_a_confidence_make_no_cascade(tmp_path: Path) -> None:

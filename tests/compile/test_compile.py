@@ -14,7 +14,7 @@ from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.verify import JUDGES
 from judgec.errors import ServiceError, UserError
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import parse_objective
 from tests.compile.small import Outcome, compiled_from
@@ -239,7 +239,7 @@ def test_calibrators_of_the_prompt_that_is_used_are_fitted_once(
     fitted: list[str] = []
     fit = assemble.fitted
 
-    def counted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
+    def counted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> JudgeTree:
         fitted.append(candidate.name)
         return fit(bench, candidate, part, raw)
 

@@ -9,7 +9,7 @@ from judgec.compile.calibrate import fit_calibrator, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
 from judgec.compile.decision_rule import Shares, fit_cuts, fit_sureness, shares_of
 from judgec.raters.calibrator import Calibrator
-from judgec.raters.decision import DecisionRule, above
+from judgec.raters.decision import above
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.kappa import exact_table, kappa_table, qwk_table
@@ -189,7 +189,3 @@ def test_fit_calibrator_of_classes_keeps_the_raw_verdict_or_takes_the_likeliest(
         verdicts=np.eye(3)[said], evidence=None, target=expert, cluster=np.arange(300), scale=CHOICE
     )
     assert {one.rule for one in fitted.choices} == {"raw", "likeliest"}
-
-
-def test_decision_rule_of_a_program_without_one_is_the_nearest_grade() -> None:
-    assert DecisionRule().legacy

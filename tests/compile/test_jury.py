@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import judgec
-from judgec.errors import UserError
+from judgec.errors import ArtifactError, UserError
 from judgec.raters import programs
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.verbs.judge import load_judge
@@ -169,8 +169,8 @@ def judged(home: Path, file: Path, server: FakeOpenAI, judge: str = "ours@latest
 def by_hand(home: Path, file: Path, scores: np.ndarray, server: FakeOpenAI) -> None:
     """The members' verdicts of ``judge`` with each alone, put together by the saved panel."""
     judge = load_compiled(programs.load(home, "ours@latest"))
-    assert judge.panel is not None
-    said = [judged(home, file, server, name).frame()["grade"].to_numpy() for name in judge.panel.members]
+    assert judge.kind == "panel"
+    said = [judged(home, file, server, one.name).frame()["grade"].to_numpy() for one in judge.leaves]
     right = np.array([row["grade"] for row in rows(50, 1)])
     joint = np.sign(np.array(said).mean(axis=0) - 3)
     assert (joint == np.sign(scores - 3))[np.abs(joint) > 0].mean() > 0.8
@@ -215,10 +215,20 @@ def test_juror_that_has_learned_from_the_test_is_refused(home: Path) -> None:
         assert server.calls == 0
 
 
+def test_juror_that_is_evidence_alone_or_was_saved_before_trees_is_refused(home: Path) -> None:
+    one = programs.load(home, "one")
+    programs.save(home, replace(one, card=one.card.model_copy(update={"judge_kind": "evidence"})))
+    programs.save(home, replace(one, tree={}))
+    with pytest.raises(UserError, match="candidate one@2: is evidence alone"):
+        compiled(home, jury=("one@2", "two"))
+    with pytest.raises(ArtifactError, match=r"one@3: .* gone since"):
+        compiled(home, jury=("one@3", "two"))
+
+
 def test_juror_is_not_asked_about_queries_that_its_demonstrations_show(home: Path) -> None:
     two = programs.load(home, "two")
-    program = {name: {**state, "demos": [shown]} for name, state in two.program.items() for shown in [DEMO]}
-    programs.save(home, replace(two, program=program))
+    shown = load_compiled(two).with_prompts(lambda prompt: prompt.model_copy(update={"demos": (DEMO,)}))
+    programs.save(home, replace(two, tree=shown.saved()))
     with FakeOpenAI(unsure) as server:
         found = compiled(home, api_base=server.base_url, jury=("one", "two@2"))
         assert asked(server) == {"gpt-4o-mini": 160, "gpt-4.1-mini": 159}

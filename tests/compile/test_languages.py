@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.compile.search.candidates import task_module
 from judgec.raters import programs
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import load_judge
@@ -49,7 +50,7 @@ def test_saved_judge_knows_its_language_and_reads_it_when_it_judges(german: Outc
     judge = load_judge(program)
     assert judge.evidence is not None
     assert judge.evidence.languages == ("german",)
-    (predict,) = judge.module.predictors()
+    (predict,) = task_module(german.compiled.dataset.labels).predictors()
     assert predict.signature.output_fields["reason"].json_schema_extra["desc"].endswith("in German")
     items, grades = language_set("german", 30, seed=9)
     judged = judge.judge(items, never)

@@ -67,7 +67,7 @@ def test_flagged_is_what_reaches_the_threshold(outcome: Outcome) -> None:
     compiled = outcome.compiled
     found = found_modes(compiled)
     assert found is not None
-    judged = compiled.judge.calibrate(compiled.dataset.test.items, None)
+    judged = compiled.judge.graded(compiled.dataset.test.items, None)
     for j, mode in enumerate(judged.aspects):
         threshold = found.thresholds[mode]
         chance = judged.probabilities[:, j, 1]

@@ -23,8 +23,10 @@ from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet
 from judgec.labels.split.memory import read_memory
 from judgec.lm.watch import Silent
+from judgec.raters.pool import pool
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.raters.tree import Recorded
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
@@ -72,7 +74,8 @@ def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None =
 
 def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
     dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
-    return Bench(dataset, never, None, 0, objective=QWK, recorded=recorded)
+    leaves = {name: Recorded(name=name) for name in recorded.judges}
+    return Bench(dataset, never, None, 0, objective=QWK, recorded=recorded, leaves=leaves)
 
 
 def panel_of(home: Path, said: Rows, panel: PanelLimit) -> Saved:
@@ -115,6 +118,7 @@ def test_report_and_page_have_the_panels_among_the_candidates(three: Saved) -> N
     n = report["split"]["train"] + report["split"]["dev"]
     assert any(f"on {n} of {n} items" in note for note in report["notes"])
     assert "Panel (mean)" in page_of(three)
+    assert "== a: recorded verdicts" in page_of(three)
     assert "best single judge, compiled" in page_of(three)
 
 
@@ -129,6 +133,20 @@ def test_copies_of_one_judge_are_no_panel(tmp_path: Path, panel: PanelLimit) -> 
     assert found["gain"]["value"] == 0
     assert any(note.startswith("panel: ") for note in report["notes"])
     assert [one["members"] for one in found.get("curve", ()) if one["chosen"]] == [1] * (panel == "auto")
+
+
+@pytest.mark.parametrize("noise", [{"a": 1.0, "b": 1.05}, {"a": 0.4, "b": 2.0}], ids=["panel", "single"])
+def test_the_order_of_judges_and_rows_decides_nothing(tmp_path: Path, noise: Noise) -> None:
+    rows = labels(30, 4)
+    said = verdicts(rows, noise)
+    orders = [said, [said[i] for i in np.random.default_rng(0).permutation(len(said))][::-1]]
+    found = []
+    for number, order in enumerate(orders):
+        label_set, recorded = world(order, rows)
+        settings = settings_of(tmp_path / str(number), recorded, combine=Combine("all"), resamples=50)
+        compiled = unsaved(label_set, settings)
+        found.append((compiled.chosen.name, compiled.judge.saved()))
+    assert found[0] == found[1]
 
 
 def guesses(seed: int, judges: int) -> Rows:
@@ -153,11 +171,11 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) 
     said = verdicts(fresh, THREE, seed=9)
     unlabelled = pd.DataFrame(fresh)[["item_id", "query", "document"]]
     graded = load_judge("world@latest", home=home, verdicts=pd.DataFrame(said))(unlabelled)
-    compiled, name = three.compiled.judge, str(three.card.settings["judge"])
+    compiled = three.compiled.judge
     recorded = read_recorded(table(said, "verdicts"), OnWhat.of_card(three.card))
     items = label_file(table(fresh), SHEET).labels.items
-    raw = recorded.with_panel(name, compiled.panel).judgments(name, [item.item_id for item in items])
-    expected = compiled.calibrate(items, raw)
+    ids = [item.item_id for item in items]
+    expected = compiled.graded(items, pool([recorded.judgments(one, ids) for one in THREE], three.card.scale))
     assert graded["grade"].tolist() == [SHEET.scale.grades[i] for i in expected.grade.ravel()]  # type: ignore[union-attr]
     assert graded["score"].tolist() == pytest.approx(expected.score.ravel().tolist())
     truth = np.array([row["grade"] for row in fresh], dtype=int)

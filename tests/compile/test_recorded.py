@@ -20,6 +20,7 @@ from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, check_against, read_recorded
+from judgec.raters.tree import Prompt
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.difference import differences
@@ -92,8 +93,13 @@ def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole
 
 def test_judges_with_few_items_in_common_are_left_out_and_prompts_shown(whole: Saved) -> None:
     assert any("few/few (10)" in note for note in report_of(whole)["notes"])
-    signature = whole.compiled.judge.module.predictors()[0].signature
-    assert signature.instructions == SAID[0]["prompt"]
+    (leaf,) = whole.compiled.judge.leaves
+    said = str(SAID[0]["prompt"])
+    assert leaf == Prompt(
+        name="gpt/odd", lm={"model": "gpt"}, turns={"": (("user", said),)}, verdicts="recorded:verdicts"
+    )
+    page = page_path(whole.compiled.promotion_test.settings.home, whole.card)
+    assert said in page.read_text(encoding="utf-8")
 
 
 def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscored(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_saved_judge_gives_the_judgments_that_were_measured(plain: Outcome) -> N
     judge = load_judge(programs.load(plain.settings.home, "small@1"))
     test = plain.compiled.dataset.test
     raw = plain.compiled.verification.judgments["compiled_prompt"]
-    again = judge.calibrate(test.items, raw if judge.asks_lm else None)
+    again = judge.graded(test.items, raw if judge.asks_lm else None)
     measured = plain.compiled.verification.judgments["compiled"]
     assert (again.grade == measured.grade).all()
     assert again.score == pytest.approx(measured.score, abs=1e-12)

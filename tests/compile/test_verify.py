@@ -8,6 +8,7 @@ import pytest
 
 from judgec.compile.verify import NO_EVIDENCE, labelled, majority, verify
 from judgec.raters import programs
+from judgec.raters.judge import load_judge
 from judgec.stats.agreement.measure import Resampling
 from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
@@ -42,7 +43,7 @@ def test_ceiling_and_compiled_loo_of_one_annotator_are_null_with_a_note(plain: O
 def test_without_evidence_its_judge_is_null_and_with_it_no_call_is_needed(plain: Outcome, tmp_path: Path) -> None:
     assert "evidence_only" not in plain.compiled.verification.judgments
     assert plain.compiled.verification.agreements["evidence_only"].estimates["tau_b"].note == NO_EVIDENCE
-    assert programs.load(plain.settings.home, "small@1").calibration["evidence"] is None
+    assert load_judge(programs.load(plain.settings.home, "small@1")).evidence is None
     both = compiled_from(tmp_path, WORLD, evidence=True).compiled
     judged = both.verification.judgments["evidence_only"]
     assert set(judged.unscored) == {None}

@@ -167,6 +167,48 @@ from judgec.lm.spec import LMSpec
 service = open_service(LMSpec.parse("groq/llama-3"), MaxWait(1.0), {"GROQ_API_KEY": "k"})
 assert service.name == "groq"
 """,
+    "a kind of rater": r'''at most 2
+@@ raters/tree.py|def least_confidence(
+class LessSure(Node):
+    """Two at once, of which the less sure one grades the item."""
+
+    kind: Literal["less_sure"] = "less_sure"
+    of: tuple["Rates", "Rates"]
+
+    def rate(self, piece: Piece, run: Run) -> Rating:
+        first, second = yield from together([one.rate(piece, run) for one in self.of])
+        rows = np.flatnonzero(least_confidence(second) < least_confidence(first))
+        return merged(first, second.subset(rows.tolist()), rows)
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.of
+
+
+@@ raters/tree.py|    Prompt | Recorded | Function | Evidence
+    LessSure |
+@@ proof
+from pathlib import Path
+from judgec.raters import programs
+from judgec.raters.calibrator import Calibrator
+from judgec.raters.judge import JudgeTree
+from judgec.raters.tree import Calibrated, LessSure, Mean, Recorded
+typed = ("--annotators", "human", "--judges", "gpt4", "--best", "5", "--no-evidence", "--folds", "1")
+cli("compile-judge", "t.csv", *typed, "--name", "one")
+known = programs.load(Path(), "one@1")
+by = {"grade": Calibrator(source="lm", family="none", n_grades=5, prior=(0.2,) * 5, smoothing=0.0)}
+human, gpt4 = (Recorded(name=name, verdicts="recorded:columns") for name in ("human", "gpt4"))
+tree = LessSure(of=(Calibrated(of=human, by=by), Calibrated(of=Mean(of=(human, gpt4)), by=by)))
+judge = JudgeTree(tree, known.card.task, known.card.scale, known.card.aspects)
+card = known.card.model_copy(update={"name": "doubting"})
+programs.save(Path(), programs.Program(card, judge.saved(), {}, {}))
+assert judgec.load_judge("doubting@1").compiled.tree == tree
+cli("judge", "t.csv", "--judge", "doubting@1", "--out", "judged.csv")
+judged = pd.read_csv("judged.csv")
+alike = [row["human"] == row["gpt4"] for row in rows]
+assert (judged["confidence"] == 1).tolist() == alike
+assert judged["grade"][alike].tolist() == [row["human"] for row in rows if row["human"] == row["gpt4"]]
+''',
     "a feature of documents": r"""at most 1
 @@ evidence/document_features.py|    "length",
     "digits",

@@ -37,7 +37,7 @@ def test_reference_holds_every_public_function_and_class_with_its_docstring(site
     assert len(anchors) > 500
     assert {
         "judgec.stats.agreement.statistic.table_statistic",
-        "judgec.raters.judge.CompiledJudge.judge",
+        "judgec.raters.judge.JudgeTree.judge",
         "judgec.errors.UserError",
     } <= set(anchors)
     assert "Chance-corrected" in page.text or "chance" in page.text

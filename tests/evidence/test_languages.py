@@ -7,8 +7,8 @@ import pytest
 
 from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import asked_for, read_answer
-from judgec.evidence.model import EvidenceGoneError, EvidenceModel
-from judgec.evidence.text import WORD_LISTS, WORD_LISTS_UNTIL, Library, read, reader_of
+from judgec.evidence.model import EvidenceModel
+from judgec.evidence.text import Library, read, reader_of
 from tests.evidence.language_sets import NOUNS, language_set
 
 
@@ -87,12 +87,3 @@ def test_a_mixed_set_reads_each_item_in_its_own_language() -> None:
     for items in (german, spanish):
         alone = EvidenceModel(mixed.idf, mixed.families, languages=EvidenceModel.fit(items).languages)
         np.testing.assert_array_equal(mixed.transform(items), alone.transform(items))
-
-
-@pytest.mark.parametrize("language", WORD_LISTS)
-def test_model_that_read_a_language_with_word_lists_is_gone_and_others_of_its_time_are_not(language: str) -> None:
-    state = json.loads(EvidenceModel.fit(language_set("english", 12)[0]).to_json()) | {"version": WORD_LISTS_UNTIL}
-    with pytest.raises(EvidenceGoneError, match=f"word lists of {language.title()}"):
-        EvidenceModel.from_json(json.dumps(state | {"languages": ["english", language]}))
-    for languages in (["english"], ["dutch"]):
-        assert EvidenceModel.from_json(json.dumps(state | {"languages": languages})).version == WORD_LISTS_UNTIL

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel, Idf
-from judgec.evidence.text import library_of
+from judgec.evidence.text import VERSION, library_of
 from judgec.records.label import Item, Text
 
 FULL = Item(
@@ -134,7 +134,15 @@ def test_fit_order_of_items_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": 0}, {"families": ["sound"]}, {"idf": {"a": 2}}, {"idf": []}, {"mean_length": None}]
+    "change",
+    [
+        {"version": VERSION - 1},
+        {"version": VERSION + 1},
+        {"families": ["sound"]},
+        {"idf": {"a": 2}},
+        {"idf": []},
+        {"mean_length": None},
+    ],
 )
 def test_from_json_damaged_state_is_refused(change: dict[str, object]) -> None:
     state = json.loads(EvidenceModel.fit([FULL]).to_json()) | change
@@ -145,13 +153,3 @@ def test_from_json_damaged_state_is_refused(change: dict[str, object]) -> None:
 def test_from_json_not_json_is_refused() -> None:
     with pytest.raises(ArtifactError, match="Compile again"):
         EvidenceModel.from_json("\x80\x04pickle")
-
-
-def test_model_of_older_definitions_computes_the_features_that_its_judge_was_calibrated_with() -> None:
-    refusal = Item("r", "q", {"query": "how wide", "answer": "Nothing in the pages I was shown says how wide it is."})
-    now = EvidenceModel.fit([refusal])
-    older = EvidenceModel.from_json(json.dumps({**json.loads(now.to_json()), "version": 1}))
-    assert older.version == 1
-    assert older.digest != now.digest
-    assert column(now, refusal, "answer.refusal") == 1
-    assert column(older, refusal, "answer.refusal") == 0

@@ -1,7 +1,5 @@
 """Numbers with units: conversions checked by hand, and what no longer counts as the same."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.quantities import Quantity, Unit, quantity, same, unit_of
 from judgec.evidence.text import read, reader_of
-from judgec.records.label import Item, Text
+from judgec.records.label import Item
 from tests.evidence.test_families import of_contexts, of_reference
 
 
@@ -142,34 +140,6 @@ def test_context_features_of_a_converted_answer_have_no_unsupported_number() -> 
     assert of_contexts("It works up to 20 °C.", contexts)["numbers_unsupported"] == 0.0
     assert of_contexts("It works up to 25 °C.", contexts)["numbers_unsupported"] == 1.0
     assert of_contexts("It works up to 68 °C.", contexts)["numbers_unsupported"] == 1.0
-
-
-def test_judges_of_older_definitions_compare_figures_without_units() -> None:
-    item = Item("1", "q", {"query": "how long", "answer": "0.5 km", "reference": "500 m", "contexts": ("500 m",)})
-    now = EvidenceModel.fit([item])
-    older = EvidenceModel.from_json(json.dumps({**json.loads(now.to_json()), "version": 2}))
-    for name, expected in (("reference.number_conflict", (0.0, 1.0)), ("contexts.numbers_unsupported", (0.0, 1.0))):
-        column = now.names.index(name)
-        assert (now.transform([item])[0, column], older.transform([item])[0, column]) == expected
-
-
-def test_items_without_units_have_the_features_of_the_definitions_before() -> None:
-    first: dict[str, Text] = {
-        "query": "who won in 1990",
-        "answer": "Ann won 3 times.",
-        "reference": "Ann, 3",
-        "contexts": ("3",),
-    }
-    second: dict[str, Text] = {
-        "query": "how many",
-        "answer": "21 people",
-        "reference": "twenty",
-        "contexts": ("In 2001 20.",),
-    }
-    items = [Item("1", "q", first), Item("2", "q", second)]
-    now = EvidenceModel.fit(items)
-    older = EvidenceModel.from_json(json.dumps({**json.loads(now.to_json()), "version": 2}))
-    np.testing.assert_array_equal(now.transform(items), older.transform(items))
 
 
 def test_reasons_say_that_a_converted_figure_is_there() -> None:

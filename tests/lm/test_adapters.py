@@ -12,11 +12,13 @@ from judgec.lm.adapters import TERSE, adapter_name, with_adapter
 from judgec.lm.frozen import freeze
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge, load_judge
-from judgec.raters.programs import Program, dump_module
+from judgec.raters.judge import JudgeTree, load_judge
+from judgec.raters.predictors import module_of, saved_prompt
+from judgec.raters.programs import Program
 from judgec.raters.prompt import PromptRater, verdicts
 from judgec.raters.registry import judge_module
-from judgec.raters.signatures import demonstration, fenced_inputs, fingerprint
+from judgec.raters.signatures import demonstration, fenced_inputs
+from judgec.raters.tree import Mean
 from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS
 from tests.raters.engine import ScriptedEngine, asking
@@ -80,28 +82,23 @@ def test_terse_replies_are_read_and_asked_for_again_in_the_same_form() -> None:
     assert PromptRater(module("json"), scale=scale, aspects=("grade",)).form(0)[1] == rater.schema
 
 
-def test_saved_judge_asks_in_the_form_on_its_card_and_jurors_in_their_own(tmp_path: Path) -> None:
-    scale = TASKS["grade"].scale
-    built = module(TERSE)
-    judge = CompiledJudge(built, scale, ("grade",), jurors={"x": module(TERSE), "y": module("chat")})
-    card = make_card(
-        task="grade",
-        scale=scale,
-        aspects=("grade",),
-        fields=FIELDS,
-        signature=fingerprint(built),
-        settings={"adapter": TERSE},
-    )
-    saved = programs.save(tmp_path, Program(card, dump_module(built), judge.calibration(), {}, {}))
+def test_each_prompt_of_a_saved_judge_is_asked_in_its_own_form(tmp_path: Path) -> None:
+    scale, forms = TASKS["grade"].scale, {"x": TERSE, "y": "chat", "z": "json"}
+    both = Mean(of=tuple(saved_prompt(module(form), scale, name) for name, form in forms.items()))
+    judge = JudgeTree(both, "grade", scale, ("grade",))
+    card = make_card(task="grade", scale=scale, aspects=("grade",), fields=FIELDS)
+    saved = programs.save(tmp_path, Program(card, judge.saved(), {}, {}))
     loaded = load_judge(programs.load(tmp_path, f"{saved.name}@{saved.version}"))
-    assert adapter_name(loaded.module) == TERSE
-    assert {name: adapter_name(one) for name, one in loaded.jurors.items()} == {"x": TERSE, "y": "chat"}
-    mine, theirs = (freeze(one, []).messages(fenced_inputs(one, ITEM)) for one in (built, loaded.module))
-    assert mine == theirs
-    assert adapter_name(built.deepcopy()) == TERSE
-    other = card.model_copy(update={"settings": {"adapter": "loud"}})
-    with pytest.raises(ArtifactError, match="adapter 'loud'; chat, json, terse"):
-        load_judge(Program(other, dump_module(built), judge.calibration(), {}, {}))
+    made = {one.name: module_of(one, scale) for one in loaded.prompts}
+    assert {name: adapter_name(one) for name, one in made.items()} == forms
+    for name, form in forms.items():
+        mine, theirs = (freeze(one, []).messages(fenced_inputs(one, ITEM)) for one in (module(form), made[name]))
+        assert mine == theirs
+    assert adapter_name(module(TERSE).deepcopy()) == TERSE
+    other = json.loads(json.dumps(judge.saved()))
+    other["of"][0]["form"] = "loud"
+    with pytest.raises(ArtifactError, match="'chat', 'json' or 'terse'"):
+        load_judge(Program(card, other, {}, {}))
 
 
 def test_effort_goes_to_models_that_think_and_stands_on_the_card() -> None:

@@ -1,6 +1,5 @@
 """Pairs in a stream: both orders, flips and the features of the mirror image, and all of it known the second time."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,30 +11,33 @@ from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.known import KnownAnswers
 from judgec.raters.pairwise import both_orders, mirrored
 from judgec.raters.piece import pieces_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import BothOrders
+from judgec.raters.run import Bound
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
 from tests.raters.engine import ScriptedEngine
 from tests.raters.test_pairwise import ITEMS, MODULE, by_quality, engine, lopsided
+from tests.raters.trees import judge_of
 
 
-def streamed(path: Path, judge: CompiledJudge, llm: ScriptedEngine) -> tuple[Judgments, Usage]:
+def streamed(path: Path, judge: JudgeTree, llm: ScriptedEngine) -> tuple[Judgments, Usage]:
     usage = Usage()
     with Journal(path) as journal:
         lm = open_lm(LMSpec(model="hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=usage, backend=llm)
         known = KnownAnswers(journal, client_of(lm), "judge")
-        prompt = PromptRater(judge.module, scale=SCALE, aspects=judge.aspects, anew=True, known=known)
-        rater = judge.bound(Binding(lambda _: BothOrders(prompt, SCALE), KeptFeatures(journal, "judge")))
+        prompt = PromptRater(MODULE, scale=SCALE, aspects=judge.aspects, anew=True, known=known)
+        run = judge.run(lambda _: BothOrders(prompt, SCALE), features=KeptFeatures(journal, "judge"))
+        rater = Bound(judge.rater, run)
         return concatenate([one for _, one in rated(rater, pieces_of(ITEMS), Executor(lm).run)]), usage
 
 
-def of_both() -> CompiledJudge:
+def of_both() -> JudgeTree:
     """A judge that reads the verdict and the evidence, and likes the first place."""
     judge = lopsided()
     calibrator = judge.calibrators["grade"]
@@ -48,15 +50,13 @@ def of_both() -> CompiledJudge:
         "spread": (1.0, 1.0, *calibrator.spread),
         "linear": calibrator.linear.model_copy(update={"coefficients": coefficients}),
     }
-    return replace(judge, calibrators={"grade": calibrator.model_copy(update=changes)})
+    return judge_of(MODULE, SCALE, ("grade",), judge.evidence, {"grade": calibrator.model_copy(update=changes)})
 
 
 @pytest.mark.parametrize(
-    "judge", [CompiledJudge(MODULE, SCALE, ("grade",)), lopsided(), of_both()], ids=["lm", "evidence", "both"]
+    "judge", [judge_of(MODULE, SCALE, ("grade",)), lopsided(), of_both()], ids=["lm", "evidence", "both"]
 )
-def test_stream_of_pairs_equals_judging_the_list_and_is_free_the_second_time(
-    tmp_path: Path, judge: CompiledJudge
-) -> None:
+def test_stream_of_pairs_equals_judging_the_list_and_is_free_the_second_time(tmp_path: Path, judge: JudgeTree) -> None:
     llm = engine(by_quality)
     first, _ = streamed(tmp_path / "j.db", judge, llm)
     asked = sum(llm.asked.values())

@@ -1,13 +1,20 @@
 """Who is asked a second time, and the judgments of two judges as one."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from judgec.raters.cascade import Cascade, least_confidence, merged
+from judgec.raters.judge import sentence_of
+from judgec.raters.piece import Piece
+from judgec.raters.pool import merged
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import GivenVerdicts, Rater, Rating
+from judgec.raters.run import Bound, Run
+from judgec.raters.tree import Cascade, Leaf, Recorded, least_confidence
 from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
 
@@ -28,19 +35,22 @@ def judged(spread: list[list[float]], grade: list[int], scale: Scale = SCALE, fa
     )
 
 
-def test_the_dear_judge_is_asked_below_the_confidence() -> None:
+def cascade(below: float) -> Cascade:
+    return Cascade(first=Recorded(name="a"), then=Recorded(name="b"), below=below)
+
+
+def test_the_second_is_asked_below_the_confidence() -> None:
     said = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], [0, 2])
-    cascade = Cascade(cheap="a", dear="b", below=0.7)
-    assert cascade.escalates(said).tolist() == [True, False]
-    assert cascade.model_copy(update={"below": 0.5}).escalates(said).tolist() == [False, False]
-    assert (cascade.name, cascade.members) == ("a > b", ("a", "b"))
-    assert cascade.verdict([said, said], SCALE).first is said
+    assert cascade(0.7).passed_on(said).tolist() == [0]
+    assert cascade(0.5).passed_on(said).tolist() == []
+    assert [leaf.name for leaf in cascade(0.7).leaves] == ["a", "b"]
+    assert sentence_of(cascade(0.7)).startswith("cascade ")
 
 
-def test_the_dear_judge_is_asked_what_the_cheap_one_did_not_decide() -> None:
+def test_the_second_is_asked_what_the_first_did_not_decide() -> None:
     said = judged([[0.5, 0.3, 0.2], [np.nan, np.nan, np.nan]], [0, 0], failed="no verdict")
     assert least_confidence(said).tolist() == [0.5, -np.inf]
-    assert Cascade(cheap="a", dear="b", below=0.0).escalates(said).tolist() == [False, True]
+    assert cascade(0.0).passed_on(said).tolist() == [1]
 
 
 def test_of_several_aspects_the_least_sure_counts() -> None:
@@ -62,8 +72,44 @@ def test_two_judges_make_one() -> None:
     assert cheap.grade[:, 0].tolist() == [0, 2, 0]
 
 
-def test_a_judge_is_not_its_own_dear_judge() -> None:
-    with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="a", dear="a", below=0.0)
-    with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="evidence", dear="b", below=0.0)
+@dataclass
+class Heard:
+    """Gives known verdicts, and remembers on which items."""
+
+    of: Judgments
+    asked: list[str] = field(default_factory=list)
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        self.asked += piece.item_ids
+        return (yield from GivenVerdicts(self.of).rate(piece))
+
+
+def test_the_second_rates_what_is_passed_on_and_nothing_else_and_all_verdicts_are_counted() -> None:
+    first = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [np.nan] * 3], [0, 2, 0], failed="no verdict")
+    second = judged([[0.0, 1.0, 0.0]] * 3, [1, 1, 1])
+    heard = {"a": Heard(first), "b": Heard(second)}
+
+    def opened(leaf: Leaf) -> Rater:
+        return heard[leaf.name]
+
+    run = Run(SCALE, ("grade",), opened)
+    items = [Item(item_id, item_id, {}) for item_id in first.item_ids]
+    found = rate_all(Bound(cascade(0.7), run), items)
+    assert heard["a"].asked == ["i0", "i1", "i2"]
+    assert heard["b"].asked == ["i0", "i2"]
+    assert found.grade[:, 0].tolist() == [1, 2, 1]
+    assert found.escalated is not None
+    assert found.escalated.tolist() == [True, False, True]
+    assert (run.count.done, run.count.unscored) == (1, 0)  # what the second need not say; the leaves count their own
+
+    heard["b"].asked.clear()
+    sure = rate_all(Bound(cascade(0.0), Run(SCALE, ("grade",), opened)), items[:2])
+    assert heard["b"].asked == []
+    assert sure.grade[:, 0].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("below", [-0.1, 1.1, float("nan")])
+def test_a_confidence_is_a_probability(below: float) -> None:
+    with pytest.raises(ValidationError, match="below"):
+        cascade(below)

@@ -11,26 +11,23 @@ import numpy as np
 import pytest
 
 from judgec.errors import ArtifactError
-from judgec.evidence.model import GONE, EvidenceModel
-from judgec.lm.adapters import verdict_form, with_verdict
+from judgec.evidence.model import EvidenceModel
+from judgec.lm.adapters import with_verdict
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear
-from judgec.raters.decision import DecisionRule, acceptability, nearest_grade
+from judgec.raters.decision import acceptability, accepted, disagreements, nearest_grade
 from judgec.raters.export.python import python_files
-from judgec.raters.judge import (
-    CompiledJudge,
-    accepted,
-    disagreements,
-    load_judge,
-)
-from judgec.raters.pool import Panel
-from judgec.raters.programs import Program, dump_module, gone, load, save
+from judgec.raters.judge import JudgeTree, load_judge
+from judgec.raters.predictors import module_of, saved_prompt
+from judgec.raters.programs import Program, load, save
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fingerprint
+from judgec.raters.tree import Calibrated, Cascade, Mean, Rates, Recorded
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.raters.trees import judge_of
 from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
@@ -76,9 +73,9 @@ def reading(evidence: EvidenceModel) -> Calibrator:
     )
 
 
-def compiled(*, evidence: EvidenceModel | None = None, **calibrators: Calibrator) -> CompiledJudge:
+def compiled(*, evidence: EvidenceModel | None = None, **calibrators: Calibrator) -> JudgeTree:
     module = judge_module("grade", SCALE, ("grade",), FIELDS)
-    return CompiledJudge(module, SCALE, ("grade",), evidence, calibrators)
+    return judge_of(module, SCALE, ("grade",), evidence, calibrators)
 
 
 def never(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
@@ -135,15 +132,15 @@ def test_judge_that_reads_evidence_alone_never_asks_the_lm() -> None:
     assert replace(judge, remarks=False).judge(ITEMS, never).rationale == ("",) * 4  # its remarks are for people alone
 
 
-def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compiles_it_again() -> None:
-    saved = program()
-    source = {"source": {"path": "my labels.csv"}}
-    judge = replace(load_judge(saved), refusal=gone(replace(saved, report=source), "the rules of old", "openai/gpt-4o"))
+def test_judge_that_was_saved_without_a_tree_refuses_to_judge_in_one_line_that_compiles_it_again() -> None:
+    saved = replace(program(), tree={}, report={"source": {"path": "my labels.csv"}})
+    judge = load_judge(saved)
 
     refusals = []
     for asks in (
         lambda: judge.judge(ITEMS, never),
-        lambda: judge.calibrate(ITEMS, None),
+        lambda: judge.graded(ITEMS, None),
+        judge.saved,
         lambda: python_files(saved, judge),
     ):
         with pytest.raises(ArtifactError) as caught:
@@ -152,77 +149,31 @@ def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compile
 
     card = saved.card
     command = f"judgec compile-judge 'my labels.csv' --name {card.name} --lm {card.lm['model']}"
-    assert refusals == [judge.refusal] * 3
-    assert judge.refusal.startswith(f"{card.name}@{card.version}: ")
-    assert judge.refusal.endswith(command)
-    assert "the rules of old" in judge.refusal
-    assert "\n" not in judge.refusal
-
-
-@pytest.mark.parametrize(("kind", "what"), [("weighted", "a weighted panel"), ("stack", "a stack of judges")])
-def test_saved_panel_that_is_no_mean_loads_and_refuses_to_judge(kind: str, what: str) -> None:
-    saved = program()
-    panel = {"kind": kind, "members": ["a", "b"], "weights": [0.7, 0.3], "stacks": {}}
-
-    judge = load_judge(replace(saved, calibration={**saved.calibration, "panel": panel}))
-
-    assert judge.joint == Panel(members=("a", "b"))
-    assert f"it judged with {what}, gone since" in judge.refusal
-    with pytest.raises(ArtifactError, match="compile-judge"):
-        judge.judge(ITEMS, never)
-
-
-@pytest.mark.parametrize(
-    ("scale", "rule", "fitted", "found"),
-    [
-        (SCALE, DecisionRule(name="median"), 0.3, {"grade": 0.3}),
-        (SCALE, DecisionRule(name="median"), None, {}),
-        (SCALE, DecisionRule(), None, {"grade": 0.5}),
-        (Scale(grades=(1, 2, 3, 4, 5)), DecisionRule(), None, {}),
-    ],
-)
-def test_accept_thresholds_are_those_that_were_fitted_and_even_odds_of_rules_of_before(
-    scale: Scale, rule: DecisionRule, fitted: float | None, found: dict[str, float]
-) -> None:
-    judge = replace(compiled(grade=passing(fitted).model_copy(update={"rule": rule})), scale=scale)
-    assert judge.thresholds == found
-
-
-def reading_also(family: str, saved: Program) -> Program:
-    """The program, of an earlier version that read one more family."""
-    calibration = json.loads(json.dumps(saved.calibration))
-    evidence = json.loads(calibration["evidence"])
-    evidence["families"].append(family)
-    return replace(saved, calibration={**calibration, "evidence": json.dumps(evidence)})
-
-
-@pytest.mark.parametrize("family", GONE)
-def test_saved_judge_whose_evidence_is_gone_loads_and_refuses_to_judge(family: str) -> None:
-    judge = load_judge(reading_also(family, program()))
-
-    assert f"evidence of {family}" in judge.refusal
-    with pytest.raises(ArtifactError, match="compile-judge"):
-        judge.judge(ITEMS, never)
+    assert refusals == [judge.gone] * 4
+    assert judge.gone.startswith(f"{card.name}@{card.version}: ")
+    assert judge.gone.endswith(command)
+    assert "\n" not in judge.gone
 
 
 @pytest.mark.parametrize(("turns", "end"), [((), "--name sensors"), (("conversation",), "--lm provider/name")])
-def test_judge_of_evidence_that_is_gone_is_compiled_with_a_model_where_no_rule_reads_the_labels(
+def test_judge_of_evidence_without_a_tree_is_compiled_with_a_model_where_no_rule_reads_the_labels(
     turns: tuple[str, ...], end: str
 ) -> None:
-    fields, evidence = (*FIELDS, *turns), EvidenceModel.fit(ITEMS)
-    module = judge_module("grade", SCALE, ("grade",), fields)
-    judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": reading(evidence)})
-    card = make_card(scale=SCALE, fields=fields, signature=fingerprint(module), lm={"model": "embedded"})
-    saved = Program(card, dump_module(module), judge.calibration(), {}, {})
+    card = make_card(scale=SCALE, fields=(*FIELDS, *turns), lm={"model": "embedded"})
 
-    assert load_judge(reading_also("claims", saved)).refusal.endswith(end)
+    assert load_judge(Program(card, {}, {}, {})).gone.endswith(end)
+
+
+@pytest.mark.parametrize(("fitted", "found"), [(0.3, {"grade": 0.3}), (None, {})])
+def test_accept_thresholds_are_those_that_were_fitted(fitted: float | None, found: dict[str, float]) -> None:
+    assert compiled(grade=passing(fitted)).rater.thresholds == found
 
 
 def test_judge_of_two_aspects_asks_the_lm_when_one_needs_it() -> None:
     evidence = EvidenceModel.fit(ITEMS)
     aspects = ("a", "b")
     module = judge_module("answer", SCALE, aspects, FIELDS)
-    judge = CompiledJudge(module, SCALE, aspects, evidence, {"a": reading(evidence), "b": passing()})
+    judge = judge_of(module, SCALE, aspects, evidence, {"a": reading(evidence), "b": passing()})
     text = "[[ ## grade_a ## ]]\n1\n[[ ## grade_b ## ]]\n2"
 
     result = judge.judge(ITEMS, asking(ScriptedEngine(lambda _prompt, _times: text)).run)
@@ -279,21 +230,37 @@ def test_accepted_without_threshold_is_unknown_unless_the_scale_says_which_grade
 def program() -> Program:
     evidence = EvidenceModel.fit(ITEMS)
     judge = compiled(evidence=evidence, grade=reading(evidence))
-    judge.module.demos = [demonstration(judge.module, ITEMS[0], [4], SCALE)]
-    card = make_card(scale=SCALE, fields=FIELDS, signature=fingerprint(judge.module))
-    return Program(card, dump_module(judge.module), judge.calibration(), {}, {})
+    return Program(make_card(scale=SCALE, fields=FIELDS), judge.saved(), {}, {})
+
+
+def prompted() -> Program:
+    """A prompt with a demonstration beside the evidence."""
+    evidence = EvidenceModel.fit(ITEMS)
+    module = judge_module("grade", SCALE, ("grade",), FIELDS)
+    module.demos = [demonstration(module, ITEMS[0], [4], SCALE)]
+    alone, width = reading(evidence), len(evidence.names)
+    both = alone.model_copy(
+        update={
+            "source": "both",
+            "center": (0.0,) * 4 + alone.center,
+            "spread": (1.0,) * 4 + alone.spread,
+            "linear": Linear(coefficients=((0.5,) * (4 + width),), intercepts=(0.0,), classes=(4,)),
+        }
+    )
+    judge = judge_of(module, SCALE, ("grade",), evidence, {"grade": both})
+    return Program(make_card(scale=SCALE, fields=FIELDS, signature=fingerprint(module)), judge.saved(), {}, {})
 
 
 def test_the_form_of_a_verdict_that_a_prompt_asks_for_is_saved_with_it(tmp_path: Path) -> None:
-    form, made = "Nota: {v}", program()
-    judge = compiled(grade=reading(EvidenceModel.fit(ITEMS)))
-    jurors = {"own": with_verdict(judge.module.deepcopy(), form), "plain": judge.module}
-    calibration = replace(load_judge(made), jurors=jurors).calibration()
-    card = made.card.model_copy(update={"settings": {**made.card.settings, "verdict": form}})
-    saved = save(tmp_path, replace(made, card=card, calibration=calibration))
+    form, plain = "Nota: {v}", judge_module("grade", SCALE, ("grade",), FIELDS)
+    own = with_verdict(plain.deepcopy(), form)
+    both = Mean(of=tuple(saved_prompt(one, SCALE, name) for name, one in (("own", own), ("plain", plain))))
+    judge = JudgeTree(both, "grade", SCALE, ("grade",))
+    saved = save(tmp_path, Program(make_card(scale=SCALE, fields=FIELDS), judge.saved(), {}, {}))
+
     found = load_judge(load(tmp_path, f"sensors@{saved.version}"))
-    assert verdict_form(found.module) == form
-    assert {name: verdict_form(one) for name, one in found.jurors.items()} == {"own": form, "plain": None}
+
+    assert {one.name: one.verdict for one in found.prompts} == {"own": form, "plain": None}
 
 
 def test_load_judge_of_a_saved_program_judges_alike(tmp_path: Path) -> None:
@@ -304,47 +271,124 @@ def test_load_judge_of_a_saved_program_judges_alike(tmp_path: Path) -> None:
     evidence = EvidenceModel.fit(ITEMS)
     expected = compiled(evidence=evidence, grade=reading(evidence)).judge(ITEMS, never)
     assert judge.judge(ITEMS, never).score.tolist() == expected.score.tolist()
-    assert judge.module.demos[0]["answer"] == "> the red one"
+
+
+def test_load_judge_of_a_saved_prompt_has_its_demonstrations_and_asks_the_same(tmp_path: Path) -> None:
+    made = prompted()
+    saved = save(tmp_path, made)
+    engines = [ScriptedEngine(lambda _prompt, _times: reply(4)) for _ in range(2)]
+
+    judge = load_judge(load(tmp_path, f"sensors@{saved.version}"))
+
+    found, expected = (
+        one.judge(ITEMS, asking(engine).run) for one, engine in zip((judge, load_judge(made)), engines, strict=True)
+    )
+    assert module_of(judge.prompts[0], SCALE).demos[0]["answer"] == "> the red one"
+    assert found.score.tolist() == expected.score.tolist()
+    assert engines[0].asked == engines[1].asked
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"scale": Scale(grades=(1, 2, 3, 4))}, {"aspects": ("tone",)}, {"aspects": ("grade", "tone")}],
+)
+@pytest.mark.parametrize("make", [program, prompted])
+def test_load_judge_under_a_card_of_other_grades_is_refused(
+    make: Callable[[], Program], changes: dict[str, object]
+) -> None:
+    other = make()
+
+    with pytest.raises(ArtifactError, match=r"sensors@0: tree\.json: .*\. Compile it again"):
+        load_judge(replace(other, card=other.card.model_copy(update=changes)))
+
+
+Poison = Callable[[dict[str, Any]], object]  # JSON that is wrong on purpose has no narrower type
+THREE_GRADES = json.loads(passing(n_grades=3).model_dump_json())
+EVERY: dict[str, Poison] = {  # of a node with calibrators
+    "unknown key": lambda tree: tree.update(forward="os.system"),
+    "address": lambda tree: tree.update(lm={"api_base": "http://evil"}),
+    "unknown kind": lambda tree: tree.update(kind="exec"),
+    "no kind": lambda tree: tree.pop("kind"),
+    "nothing": lambda tree: tree.clear(),
+    "calibrators of another type": lambda tree: tree.update(by=[]),
+    "calibrator of another aspect": lambda tree: tree["by"].update(tone=tree["by"]["grade"]),
+    "calibrator of other grades": lambda tree: tree["by"].update(grade=THREE_GRADES),
+    "calibrator of no family": lambda tree: tree["by"]["grade"].update(family="exec"),
+    "calibrator of other features": lambda tree: tree["by"]["grade"].update(feature_names=["x"]),
+    "calibrator of as many other features": lambda tree: tree["by"]["grade"]["feature_names"].reverse(),
+    "calibrator with an unknown key": lambda tree: tree["by"]["grade"].update(extra=1),
+    "calibrator with infinity": lambda tree: tree["by"]["grade"].update(smoothing=float("inf")),
+}
+ALONE: dict[str, Poison] = {  # of evidence alone
+    "no evidence": lambda tree: tree.pop("model"),
+    "evidence of another type": lambda tree: tree.update(model=None),
+    "evidence cut short": lambda tree: tree.update(model=tree["model"][:-9]),
+    "evidence of another family": lambda tree: tree.update(model=tree["model"].replace('"answer"', '"peers"')),
+    "evidence of another version": lambda tree: tree.update(model=tree["model"].replace('"version":', '"version":9')),
+    "no calibrator": lambda tree: tree.update(by={}),
+    "calibrator that reads a verdict": lambda tree: tree["by"].update(grade=json.loads(passing().model_dump_json())),
+}
+PROMPTS: dict[str, Poison] = {  # of a prompt under a calibrator
+    "nobody": lambda tree: tree.pop("of"),
+    "no evidence beside it": lambda tree: tree.update(beside=None),
+    "evidence beside it cut short": lambda tree: tree.update(beside=tree["beside"][:-9]),
+    "prompt with an unknown key": lambda tree: tree["of"].update(traces=[1]),
+    "demonstration of another field": lambda tree: tree["of"]["demos"][0].update(document="x"),
+    "demonstration of another type": lambda tree: tree["of"].update(demos="x"),
+    "demonstration with an object": lambda tree: tree["of"]["demos"].append({"query": {"$ref": "x"}}),
+    "instructions of another type": lambda tree: tree["of"].update(instructions=["x"]),
+    "form that nobody knows": lambda tree: tree["of"].update(form="loud"),
+    "field with an unknown key": lambda tree: tree["of"]["fields"][0].update(prefix="x"),
+    "field of another type": lambda tree: tree["of"]["fields"][0].update(type="os.system"),
+    "no fields": lambda tree: tree["of"].update(fields=[]),
+    "fields and turns": lambda tree: tree["of"].update(turns={"": [["user", "{query}"]]}),
+    "no grade": lambda tree: tree["of"].update(fields=[one for one in tree["of"]["fields"] if one["type"] != "grade"]),
+    "two grades": lambda tree: tree["of"]["fields"].append({**tree["of"]["fields"][-2], "name": "other"}),
+}
+
+
+@pytest.mark.parametrize("poison", [*EVERY.values(), *ALONE.values()], ids=[*EVERY, *ALONE])
+def test_load_judge_of_poisoned_evidence_is_refused(poison: Poison) -> None:
+    refuses(program(), poison)
+
+
+@pytest.mark.parametrize("poison", [*EVERY.values(), *PROMPTS.values()], ids=[*EVERY, *PROMPTS])
+def test_load_judge_of_a_poisoned_prompt_is_refused(poison: Poison) -> None:
+    refuses(prompted(), poison)
+
+
+def refuses(made: Program, poison: Poison) -> None:
+    state = json.loads(json.dumps(made.tree))
+    load_judge(replace(made, tree=state))  # as it was saved it loads
+    poison(state)
+    state = state or {"kind": ""}  # nothing at all is a version without a tree
+
+    with pytest.raises(ArtifactError, match=r"sensors@0: tree\.json: .*;?.*ompile"):
+        load_judge(replace(made, tree=state))
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"fields": ("query", "answer")},
-        {"scale": Scale(grades=(1, 2, 3, 4))},
-        {"task": "relevance"},
-        {"aspects": ("tone",)},
-        {"signature": fingerprint(judge_module("grade", SCALE, ("grade",), FIELDS))[::-1]},
+        {"kind": "mean", "of": [], "first": None},
+        {"kind": "mean", "of": [{"kind": "recorded", "name": "a", "verdicts": "recorded:columns"}]},
+        {"kind": "mean", "of": [{"kind": "recorded", "name": "a"}] * 2, "weights": [0.7, 0.3]},
+        {"kind": "cascade", "first": {"kind": "recorded"}, "then": {"kind": "recorded"}, "below": 1.5},
+        {"kind": "cascade", "first": {"kind": "recorded"}, "below": 0.5},
+        {"kind": "cascade", "first": {"kind": "recorded"}, "then": {"kind": "recorded"}, "below": None},
+        {"kind": "recorded", "path": "/etc/passwd"},
+        {"kind": "function", "name": "f", "lm": {"model": {"a": 1}}, "inputs": []},
     ],
 )
-def test_load_judge_into_another_signature_is_refused_with_the_difference(changes: dict[str, object]) -> None:
-    other = program()
-
-    with pytest.raises(ArtifactError, match=r"saved for another signature, with .*; .* now give .*\. Compile it again"):
-        load_judge(replace(other, card=other.card.model_copy(update=changes)))
+def test_load_judge_of_a_poisoned_node_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ArtifactError, match=r"sensors@0: tree\.json: .*ompile"):
+        load_judge(replace(program(), tree=changes))
 
 
-Poison = Callable[[dict[str, Any]], object]  # JSON that is wrong on purpose has no narrower type
-
-
-@pytest.mark.parametrize(
-    "poison",
-    [
-        lambda state: state.update(lm={"api_base": "http://evil"}),
-        lambda state: state.pop("evidence"),
-        lambda state: state.update(evidence=None),
-        lambda state: state.update(calibrators=[]),
-        lambda state: state["calibrators"].update(tone=state["calibrators"]["grade"]),
-        lambda state: state["calibrators"].update(grade=json.loads(passing(n_grades=3).model_dump_json())),
-        lambda state: state["calibrators"]["grade"].update(family="exec"),
-        lambda state: state["calibrators"]["grade"].update(feature_names=["x"]),
-        lambda state: state["calibrators"]["grade"].update(extra=1),
-    ],
-)
-def test_load_judge_with_a_poisoned_calibration_is_refused(poison: Poison) -> None:
-    other = program()
-    state = json.loads(json.dumps(other.calibration))
-    poison(state)
-
-    with pytest.raises(ArtifactError, match=r"sensors@0: calibration\.json: .*;.*ompile"):
-        load_judge(replace(other, calibration=state))
+@pytest.mark.parametrize("around", [lambda node: Mean(of=(node, Recorded(name="r"))), lambda node: Cascade(
+    first=Calibrated(of=Recorded(name="r")), then=node, below=0.5)], ids=["mean", "cascade"])  # fmt: skip
+def test_load_judge_finds_what_does_not_fit_anywhere_in_the_tree(around: Callable[[Rates], Rates]) -> None:
+    judge = compiled(grade=passing(n_grades=3))
+    nested = replace(judge, tree=around(judge.rater)).saved()
+    with pytest.raises(ArtifactError, match=r"tree\.json: grade with 3 grades"):
+        load_judge(Program(make_card(scale=SCALE), nested, {}, {}))

@@ -17,19 +17,20 @@ from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
 from judgec.raters.piece import ROWS, Piece, pieces_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import Rating, together
 from judgec.raters.registry import judge_module
+from judgec.raters.run import Bound
 from judgec.raters.signatures import demonstration
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import Answer, ScriptedEngine, json_reply, reply
 from tests.raters.test_judge import passing
+from tests.raters.trees import judge_of
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 ASPECTS = ("grade",)
@@ -302,13 +303,13 @@ def test_verdicts_on_texts_that_come_again_are_kept_once(tmp_path: Path) -> None
 def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:
     asked = items(ROWS + 9)
     bench = Bench(tmp_path / "j.db")
-    judge = CompiledJudge(bench.module, SCALE, ASPECTS, None, {"grade": passing(0.7)})
+    judge = judge_of(bench.module, SCALE, ASPECTS, None, {"grade": passing(0.7)})
     with Journal(tmp_path / "j.db") as journal:
         lm = open_lm(bench.spec, journal=journal, budget=Budget(), usage=Usage(), backend=bench.engine)
         prompt = PromptRater(
-            judge.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, client_of(lm), "judge")
+            bench.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, client_of(lm), "judge")
         )
-        rater = judge.bound(Binding(lambda _: prompt, KeptFeatures(journal, "judge")))
+        rater = Bound(judge.rater, judge.run(lambda _: prompt, features=KeptFeatures(journal, "judge")))
         streamed = concatenate([one for _, one in rated(rater, pieces_of(asked), Executor(lm).run)])
         listed = judge.judge(asked, Executor(lm).run)
     assert same(streamed, listed)

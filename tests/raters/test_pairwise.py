@@ -3,21 +3,19 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.frozen import freeze
 from judgec.raters import programs
 from judgec.raters.calibrator import Calibrator, Linear
-from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.pairwise import is_pairwise, mirror, mirrored
+from judgec.raters.predictors import module_of
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import PAPER, judge_module
 from judgec.raters.signatures import fenced_inputs
@@ -27,6 +25,8 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
 from tests.raters.engine import ScriptedEngine, asking
+from tests.raters.trees import judge_of
+from tests.records.test_card import make_card
 
 FIELDS = ("query", "answer_a", "answer_b")
 MODULE = judge_module("preference", SCALE, ("grade",), FIELDS)
@@ -108,7 +108,7 @@ def test_mirrored_twice_is_the_item_itself_and_mirror_moves_probabilities() -> N
     assert np.array_equal(mirror(turned, SCALE).probabilities, found.probabilities)
 
 
-def lopsided() -> CompiledJudge:
+def lopsided() -> JudgeTree:
     """A judge of the evidence alone that has learned to like the first place, and long answers a little."""
     evidence = EvidenceModel.fit([item("one two", "three"), item("four", "five six seven")])
     n = len(evidence.names)
@@ -125,14 +125,14 @@ def lopsided() -> CompiledJudge:
         ),
         feature_names=evidence.names,
     )
-    return CompiledJudge(MODULE, SCALE, ("grade",), evidence, {"grade": calibrator})
+    return judge_of(MODULE, SCALE, ("grade",), evidence, {"grade": calibrator})
 
 
 @given(a=st.text("ab ", max_size=12), b=st.text("ab ", max_size=12))
 def test_calibrated_judge_of_the_mirror_image_is_the_mirror_image(a: str, b: str) -> None:
     judge = lopsided()
     pair = item(a, b)
-    found, turned = judge.calibrate([pair], None), mirror(judge.calibrate([mirrored(pair)], None), SCALE)
+    found, turned = judge.graded([pair], None), mirror(judge.graded([mirrored(pair)], None), SCALE)
     assert found.probabilities == pytest.approx(turned.probabilities, abs=1e-12)
     assert found.grade.tolist() == turned.grade.tolist()
     if a == b:
@@ -141,7 +141,7 @@ def test_calibrated_judge_of_the_mirror_image_is_the_mirror_image(a: str, b: str
 
 
 def test_a_flip_stays_a_tie_whatever_the_calibrator_says() -> None:
-    found = CompiledJudge(MODULE, SCALE, ("grade",)).judge(ITEMS, asking(engine(by_quality)).run)
+    found = judge_of(MODULE, SCALE, ("grade",)).judge(ITEMS, asking(engine(by_quality)).run)
     assert found.grade[:, 0].tolist() == [A, B, TIE, TIE]
     assert found.flipped is not None
     assert found.flipped.tolist() == [False, False, True, False]
@@ -200,21 +200,18 @@ def test_both_orders_of_a_game_share_a_prompt_up_to_its_answers() -> None:
 
 
 def test_a_saved_pairwise_judge_keeps_the_order_of_its_inputs() -> None:
-    """An earlier version asked documents last; its judge, and a jury with its prompt, ask what they did then."""
-    now = programs.read_folder(Path(__file__).parents[1] / "saved" / "programs" / "pairs" / "0001")
-    order = ["query", "answer_a", "answer_b", "contexts"]
-    state, lines = json.loads(json.dumps(now.program)), [*now.card.signature]
-    for fields in (state["self"]["signature"]["fields"], lines):
-        fields.insert(3, fields.pop(1))
-    assert [line.split(".")[1].split(":")[0] for line in lines if ": input" in line] == order
-    program = replace(now, program=state, card=now.card.model_copy(update={"signature": tuple(lines)}))
-    (predict,) = load_judge(program).module.predictors()
-    assert [*predict.signature.input_fields] == order
-    juror = judge_module("preference", SCALE, ("grade",), order)
-    assert [*juror.signature.input_fields] == ["query", "contexts", "answer_a", "answer_b"]
-    programs.load_module(juror, program.program, "here")
-    assert [*juror.signature.input_fields] == order
-    assert juror.signature.instructions == predict.signature.instructions
-    changed = replace(program, card=program.card.model_copy(update={"signature": program.card.signature[::-1]}))
-    with pytest.raises(ArtifactError, match="saved for another signature"):
-        load_judge(changed)
+    """Fields are asked in the order in which they were saved, whatever order a task has today."""
+    made = judge_of(judge_module("preference", SCALE, ("grade",), (*FIELDS, "contexts")), SCALE, ("grade",))
+    order = ["query", "contexts", "answer_a", "answer_b"]
+    assert list(made.prompts[0].inputs) == order
+    tree = json.loads(json.dumps(made.saved()))
+    fields = tree["of"]["fields"]
+    fields.insert(3, fields.pop(1))
+    card = make_card(task="preference", scale=SCALE, fields=tuple(order))
+    judge = load_judge(programs.Program(card, tree, {}, {}))
+    moved = ["query", "answer_a", "answer_b", "contexts"]
+    assert list(judge.prompts[0].inputs) == moved
+    predict = module_of(judge.prompts[0], SCALE)
+    assert [*predict.signature.input_fields] == moved
+    assert predict.signature.instructions == module_of(made.prompts[0], SCALE).signature.instructions
+    assert judge.pairs

@@ -1,5 +1,6 @@
 """Several judgments as one: pools worked by hand, with members that were not asked or failed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,14 @@ import pytest
 from pydantic import ValidationError
 
 from judgec.errors import UserError
-from judgec.raters.pool import ALL_FAILED, Panel, Thresholds, pool
-from judgec.raters.recorded import read_recorded
+from judgec.raters.pool import ALL_FAILED, Thresholds, pool
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import Count
+from judgec.raters.recorded import RecordedRater, RecordedVerdicts, read_recorded
+from judgec.raters.run import Bound, Run
+from judgec.raters.tree import Mean, Recorded
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
+from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.table.table import Table
@@ -21,10 +27,17 @@ NONE: list[Thresholds] = [{}, {}, {}]
 A, B, C = "a", "b", "c"
 
 
+def mean(found: RecordedVerdicts, members: Sequence[str], item_ids: Sequence[str]) -> Judgments:
+    """The raw mean of recorded judges on these items."""
+    about = found.about
+    run = Run(about.scale, about.aspects, lambda leaf: RecordedRater(found, leaf.name, Count()))
+    panel = Mean(of=tuple(Recorded(name=name) for name in members))
+    return rate_all(Bound(panel, run), [Item(item_id, item_id, {}) for item_id in item_ids])
+
+
 def test_mean_is_of_the_members_that_gave_a_verdict() -> None:
     rows = [said("x", 0, A), said("x", 3, B), said("x", 2, C), said("y", 1, A), said("y", None, B), said("z", None, B)]
-    found = recorded(rows).with_panel("p", Panel(members=(A, B, C)))
-    judged = found.judgments("p", ["x", "y", "z", "w"])
+    judged = mean(recorded(rows), (A, B, C), ["x", "y", "z", "w"])
     third = 1 / 3
     assert judged.probabilities[0, 0] == pytest.approx([third, 0, third, third])
     assert judged.probabilities[1, 0].tolist() == [0, 1, 0, 0]  # b failed, c was not asked: a alone
@@ -37,32 +50,28 @@ def test_mean_is_of_the_members_that_gave_a_verdict() -> None:
 def test_pairs_on_which_members_are_even_are_ties() -> None:
     rows = [prefers("even", "a", "ab"), {**prefers("even", "b", "ab"), "judge": "k"}]
     rows += [prefers("sure", "b", "ab"), {**prefers("sure", "b", "ab"), "judge": "k"}]
-    judged = recorded(rows, PAIRS).with_panel("p", Panel(members=("j", "k"))).judgments("p", ["even", "sure"])
+    judged = mean(recorded(rows, PAIRS), ("j", "k"), ["even", "sure"])
     assert [PAIRS.scale.grades[i] for i in judged.grade.ravel()] == ["tie", "b"]
 
 
-def test_costs_are_those_of_all_members_and_unknown_where_one_is() -> None:
-    rows = [said("x", 0, A, cost_usd=0.5), said("x", 0, B, cost_usd=0.25), said("x", 0, C)]
-    found = recorded(rows).with_panel("p", Panel(members=(A, B)))
-    assert found.cost_of("p", ["x"]) == pytest.approx(0.75)
-    assert found.with_panel("p", Panel(members=(A, C))).cost_of("p", ["x"]) is None
-
-
 def test_a_panel_of_which_a_member_has_no_row_is_refused() -> None:
-    found = recorded([said("x", 0, A)]).with_panel("p", Panel(members=(A, "gone")))
     with pytest.raises(UserError, match=r"judge gone; it has a\."):
-        found.require("p")
-    with pytest.raises(UserError, match="judge gone"):
-        found.judgments("p", ["x"])
+        mean(recorded([said("x", 0, A)]), (A, "gone"), ["x"])
 
 
 @pytest.mark.parametrize(
     "parts",
-    [{}, {"members": []}, {"members": ["a"], "kind": "vote"}, {"members": ["a"], "code": "import os"}],
+    [
+        {},
+        {"of": []},
+        {"of": [{"kind": "recorded", "name": A}]},
+        {"of": [{"kind": "recorded", "name": A}, {"kind": "vote", "name": B}]},
+        {"of": [{"kind": "recorded", "name": A}] * 2, "code": "import os"},
+    ],
 )
 def test_a_damaged_panel_is_refused(parts: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Panel.model_validate(parts)
+        Mean.model_validate(parts)
 
 
 def test_verdicts_in_columns_are_read_of_all_members() -> None:
@@ -76,7 +85,7 @@ def test_verdicts_in_columns_are_read_of_all_members() -> None:
     beside = verdicts_in(table, ["a", "b", "c"], "relevance", ("grade",))
     assert list(beside) == ["a", "b"]
     found = read_recorded(as_recorded(table.path, beside, "relevance", ("grade",)), GRADES)
-    judged = found.with_panel("p", Panel(members=("a", "b"))).judgments("p", ["x", "y"])
+    judged = mean(found, ("a", "b"), ["x", "y"])
     assert judged.score.ravel() == pytest.approx([2, 3])
 
 

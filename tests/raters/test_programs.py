@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,17 @@ import dspy
 import pytest
 
 from judgec.errors import ArtifactError, UserError
+from judgec.raters.predictors import put_prompts, saved_prompts
 from judgec.raters.programs import (
     Program,
     aliases,
     champion_or_newest,
-    dump_module,
+    find,
     load,
-    load_module,
     names,
     save,
     set_aliases,
+    tree_of,
     versions,
 )
 from tests.records.test_card import make_card
@@ -35,7 +37,7 @@ def module(*, instructions: str = "Grade it.", demos: bool = False) -> dspy.Pred
 
 
 def program(name: str = "sensors") -> Program:
-    return Program(make_card(name=name), dump_module(module(demos=True)), {"calibrators": {}}, {"q": "test"}, {"n": 1})
+    return Program(make_card(name=name), saved_prompts(module(demos=True)), {"q": "test"}, {"n": 1})
 
 
 def test_save_twice_numbers_the_versions_and_load_returns_what_was_saved(tmp_path: Path) -> None:
@@ -44,14 +46,9 @@ def test_save_twice_numbers_the_versions_and_load_returns_what_was_saved(tmp_pat
     loaded = load(tmp_path, "sensors@0002")
     assert (first.version, second.version) == (1, 2)
     assert loaded.card == second
-    assert (loaded.program, loaded.calibration, loaded.split, loaded.report) == (
-        program().program,
-        {"calibrators": {}},
-        {"q": "test"},
-        {"n": 1},
-    )
+    assert (loaded.tree, loaded.split, loaded.report) == (program().tree, {"q": "test"}, {"n": 1})
     files = sorted(path.stem for path in (tmp_path / "programs/sensors/0001").iterdir())
-    assert files == ["calibration", "card", "manifest", "program", "report", "split"]
+    assert files == ["card", "manifest", "report", "split", "tree"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +122,7 @@ def test_save_from_many_threads_gives_each_its_own_complete_version(tmp_path: Pa
 
 
 def test_save_that_fails_leaves_no_version_and_nothing_half_written(tmp_path: Path) -> None:
-    broken = Program(make_card(), {}, {"x": float("nan")}, {}, {})
+    broken = Program(make_card(), {"x": float("nan")}, {}, {})
     with pytest.raises(ValueError, match="not JSON compliant"):
         save(tmp_path, broken)
     assert list((tmp_path / "programs/sensors").iterdir()) == []
@@ -151,10 +148,10 @@ def test_set_aliases_to_nonsense_changes_nothing(tmp_path: Path, changes: dict[s
     assert aliases(tmp_path, "sensors") == {"champion": 1}
 
 
-def test_load_module_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
+def test_put_prompts_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
     compiled = module(instructions="Grade it strictly.", demos=True)
     restored = module()
-    load_module(restored, json.loads(json.dumps(dump_module(compiled))), "program.json")
+    put_prompts(restored, json.loads(json.dumps(saved_prompts(compiled))), "tree.json")
     inputs = {"query": "q", "answer": "a"}
     adapter = dspy.ChatAdapter()
     assert adapter.format(restored.signature, restored.demos, inputs) == adapter.format(
@@ -162,10 +159,10 @@ def test_load_module_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
     )
 
 
-def test_dump_module_of_a_judge_with_an_lm_leaves_the_lm_out() -> None:
+def test_saved_prompts_of_a_module_with_an_lm_leave_the_lm_out() -> None:
     predict = module()
     predict.lm = dspy.LM("openai/x", api_key="sk-123", api_base="http://127.0.0.1:1")
-    dumped = json.dumps(dump_module(predict))
+    dumped = json.dumps(saved_prompts(predict))
     assert "sk-123" not in dumped
     assert "127.0.0.1" not in dumped
 
@@ -173,14 +170,14 @@ def test_dump_module_of_a_judge_with_an_lm_leaves_the_lm_out() -> None:
 Poison = Callable[[dict[str, Any]], object]  # JSON that is wrong on purpose has no narrower type
 POISONS: dict[str, Poison] = {
     "extra key": lambda state: state["self"].update(forward="os.system"),
-    "lm with another address": lambda state: state["self"].update(lm={"model": "x", "api_base": "http://evil"}),
+    "lm of another type": lambda state: state["self"].update(lm={"model": {"api_base": "http://evil"}}),
     "traces": lambda state: state["self"].update(traces=[1]),
     "demos of another type": lambda state: state["self"].update(demos="x"),
     "demo value of another type": lambda state: state["self"]["demos"].append({"query": {"$ref": "x"}}),
     "demo of another signature": lambda state: state["self"]["demos"].append({"document": "x"}),
-    "instructions of another type": lambda state: state["self"]["signature"].update(instructions=["x"]),
-    "a field too few": lambda state: state["self"]["signature"]["fields"].pop(),
-    "field with an extra key": lambda state: state["self"]["signature"]["fields"][0].update(type="int"),
+    "instructions of another type": lambda state: state["self"].update(instructions=["x"]),
+    "a field too few": lambda state: state["self"]["fields"].pop(),
+    "field with an extra key": lambda state: state["self"]["fields"][0].update(type="int"),
     "another predictor": lambda state: state.update(other=state["self"]),
     "no predictor": lambda state: state.clear(),
     "decision state": lambda state: state["self"].update(fields={"grade": {}}),
@@ -188,24 +185,50 @@ POISONS: dict[str, Poison] = {
 
 
 @pytest.mark.parametrize("poison", POISONS.values(), ids=POISONS)
-def test_load_module_of_a_poisoned_state_is_refused_and_changes_nothing(poison: Poison) -> None:
-    state = dump_module(module(instructions="Poisoned.", demos=True))
+def test_put_prompts_of_a_poisoned_state_is_refused_and_changes_nothing(poison: Poison) -> None:
+    state = saved_prompts(module(instructions="Poisoned.", demos=True))
     poison(state)
     target = module()
-    with pytest.raises(ArtifactError, match=r"^program\.json: .*;.*\. .*"):
-        load_module(target, state, "program.json")
+    with pytest.raises(ArtifactError, match=r"^tree\.json: .*;.*\. .*"):
+        put_prompts(target, state, "tree.json")
     assert target.signature.instructions == "Grade it."
     assert target.demos == []
     assert target.lm is None
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "\xff", "null", "[" * 100_000])
-@pytest.mark.parametrize("stem", ["program", "calibration", "card", "split", "report"])
+@pytest.mark.parametrize("stem", ["tree", "card", "split", "report"])
 def test_load_of_a_damaged_file_names_it(tmp_path: Path, stem: str, content: str) -> None:
     save(tmp_path, program())
     (tmp_path / f"programs/sensors/0001/{stem}.json").write_text(content, encoding="latin-1")
     with pytest.raises(ArtifactError, match=f"{stem}.json: "):
         load(tmp_path, "sensors@1")
+
+
+def test_a_version_without_a_tree_shows_card_and_report_and_says_how_it_is_compiled_again(tmp_path: Path) -> None:
+    card = save(tmp_path, program())
+    folder = tmp_path / "programs/sensors/0001"
+    (folder / "tree.json").rename(folder / "program.json")
+    (folder / "calibration.json").write_text("{}")
+    forgotten(folder)
+    old = load(tmp_path, "sensors@1")
+    assert (old.card, old.report, old.tree) == (card, {"n": 1}, {})
+    with pytest.raises(ArtifactError, match=r"^sensors@1: .* Compile it again: judgec compile-judge LABELS --name sen"):
+        tree_of(old)
+    assert tree_of(program()) == program().tree
+
+
+def test_a_family_finds_the_newest_version_of_the_same_content(tmp_path: Path) -> None:
+    for made in (program(), replace(program(), tree={"other": 1}), program()):
+        save(tmp_path, made)
+    found = find(tmp_path, "sensors", {"seed": 0}, {"other": 1})
+    assert found is not None
+    assert found.version == 2
+    newest = find(tmp_path, "sensors", {"seed": 0}, program().tree)
+    assert newest is not None
+    assert newest.version == 3
+    assert find(tmp_path, "sensors", {"seed": 1}, {"other": 1}) is None
+    assert find(tmp_path, "sensors", {}, {}) is None
 
 
 def test_load_of_a_card_from_another_place_is_refused(tmp_path: Path) -> None:

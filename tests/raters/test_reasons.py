@@ -13,12 +13,13 @@ from judgec.evidence.model import EvidenceModel
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
 from judgec.raters.calibrator import Family, Source
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
+from tests.raters.trees import judge_of
 
 TREES = 16
 REFUSAL = "I don't know, the documentation does not say."
@@ -36,7 +37,7 @@ def fitted(
     aspects: tuple[str, ...] = ("grade",),
     verdicts: FloatArray | None = None,
     family: Family = "mix",
-) -> CompiledJudge:
+) -> JudgeTree:
     """A judge with few trees, of the evidence alone or of verdicts too; ``target`` has a column an aspect."""
     evidence = EvidenceModel.fit(items)
     read: Source = "evidence" if verdicts is None else "both"
@@ -47,11 +48,11 @@ def fitted(
         one = dict(_fit_source(data, read, 0, TREES, (family,)))[read, family]
         calibrators[aspect] = one.model_copy(update={"feature_names": evidence.names})
     fields = sorted({name for item in items for name in item.inputs})
-    return CompiledJudge(judge_module(task, scale, aspects, fields), scale, aspects, evidence, calibrators)
+    return judge_of(judge_module(task, scale, aspects, fields), scale, aspects, evidence, calibrators)
 
 
 @pytest.fixture(scope="module")
-def sensors() -> tuple[CompiledJudge, list[Item]]:
+def sensors() -> tuple[JudgeTree, list[Item]]:
     """A judge of the sensors' labels, and one item a question with an empty answer."""
     labels = read_labels("trainsets/sensors")
     judge = fitted(labels.items, experts_of(labels).target[..., 0], labels.scale, "grade")
@@ -64,19 +65,19 @@ def with_answer(item: Item, answer: str) -> Item:
     return replace(item, inputs={**item.inputs, "answer": answer})
 
 
-def of_twelve(judge: CompiledJudge, items: Sequence[Item], *wanted: str) -> int:
+def of_twelve(judge: JudgeTree, items: Sequence[Item], *wanted: str) -> int:
     """How many of the first twelve reasons have one of these."""
     assert len(items) >= 12
-    said = judge.calibrate(items[:12], None).rationale
+    said = judge.graded(items[:12], None).rationale
     return sum(any(text in reason for text in wanted) for reason in said)
 
 
 def test_every_judgment_has_a_reason_that_begins_with_the_grades_own_side(
-    sensors: tuple[CompiledJudge, list[Item]],
+    sensors: tuple[JudgeTree, list[Item]],
 ) -> None:
     judge, _ = sensors
     labels = read_labels("trainsets/sensors")
-    found = judge.calibrate(labels.items[:200], None)
+    found = judge.graded(labels.items[:200], None)
     for grade, reason in zip(found.grade[:, 0], found.rationale, strict=True):
         assert reason.startswith("In its favour: " if grade > 2 else "Against it: " if grade < 2 else ("In ", "Ag"))
 
@@ -92,25 +93,25 @@ PLANTED: dict[str, tuple[str, str]] = {  # what is answered, {} being the refere
 
 @pytest.mark.parametrize(("answer", "wanted"), PLANTED.values(), ids=PLANTED)
 def test_reason_of_a_planted_answer_names_what_was_planted(
-    sensors: tuple[CompiledJudge, list[Item]], answer: str, wanted: str
+    sensors: tuple[JudgeTree, list[Item]], answer: str, wanted: str
 ) -> None:
     judge, blank = sensors
     assert of_twelve(judge, [with_answer(item, answer.format(item.text("reference"))) for item in blank], wanted) == 12
 
 
-def test_reason_of_a_wrong_number_names_both(sensors: tuple[CompiledJudge, list[Item]]) -> None:
+def test_reason_of_a_wrong_number_names_both(sensors: tuple[JudgeTree, list[Item]]) -> None:
     judge, blank = sensors
     known = [(item, found.group()) for item in blank if (found := FIGURE.search(item.text("reference")))]
     known = [(item, one) for item, one in known if f"{item.text('query')} {item.text('reference')}".count(one) == 1]
     known = known[:12]
     assert len(known) == 12
     planted = [with_answer(item, FIGURE.sub("7777", item.text("reference"), count=1)) for item, _ in known]
-    for (_, figure), reason in zip(known, judge.calibrate(planted, None).rationale, strict=True):
+    for (_, figure), reason in zip(known, judge.graded(planted, None).rationale, strict=True):
         assert f'"{figure}"' in reason
         assert '"7777"' in reason
 
 
-def test_reason_of_a_missing_half_quotes_it(sensors: tuple[CompiledJudge, list[Item]]) -> None:
+def test_reason_of_a_missing_half_quotes_it(sensors: tuple[JudgeTree, list[Item]]) -> None:
     judge, blank = sensors
     halves = [(item, item.text("reference").split(". ")) for item in blank]
     halves = [(item, parts) for item, parts in halves if len(parts) == 2 and min(map(len, parts)) > 30]
@@ -136,7 +137,7 @@ def test_reason_of_another_entity_names_both() -> None:
     ]
     target = np.array([[int(item.inputs["answer"] == item.inputs["reference"])] for item in items])
     judge = fitted(items, target, Scale(name="accept", grades=(0, 1), accept_at=1), "grade")
-    found = judge.calibrate(items, None)
+    found = judge.graded(items, None)
     for item, right, reason in zip(items, target[:, 0], found.rationale, strict=True):
         town, other = (str(item.inputs[name]).rsplit(" ", 1)[1].rstrip(".") for name in ("reference", "answer"))
         if right:
@@ -170,7 +171,7 @@ def test_reason_of_relevance_names_the_words_of_the_query_that_occur() -> None:
             "Bakers sleep.",
         )
     ]
-    good, middle, bad = judge.calibrate(asked, None).rationale
+    good, middle, bad = judge.graded(asked, None).rationale
     assert good.startswith("In its favour: all 3")
     assert '("laminar", "wing", "flow")' in good
     assert "1 of 3" in middle
@@ -179,7 +180,7 @@ def test_reason_of_relevance_names_the_words_of_the_query_that_occur() -> None:
     assert '("laminar", "wing", "flow")' in bad
 
 
-def preferring() -> CompiledJudge:
+def preferring() -> JudgeTree:
     """Has learned that the answer with the reference's words is the better one."""
     towns = ["Oslo", "Bergen", "Turku", "Malmo", "Aarhus", "Tartu", "Riga", "Gdansk"]
     items, target = [], []
@@ -198,7 +199,7 @@ def test_reason_of_a_preference_says_what_the_other_answer_lacks() -> None:
     pair = {"query": "Where is it?", "answer_a": bad, "answer_b": good, "reference": "In Kiel since 1950."}
     turned = {**pair, "answer_a": good, "answer_b": bad}
     empty = {**pair, "answer_a": ""}
-    found = preferring().calibrate([Item(str(n), "q", one) for n, one in enumerate((pair, turned, empty))], None)
+    found = preferring().graded([Item(str(n), "q", one) for n, one in enumerate((pair, turned, empty))], None)
     assert found.grade[:2, 0].tolist() == [1, 0]
     one, other, nothing = found.rationale
     assert one.startswith("For answer b: ")
@@ -209,7 +210,7 @@ def test_reason_of_a_preference_says_what_the_other_answer_lacks() -> None:
 
 
 def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
-    sensors: tuple[CompiledJudge, list[Item]],
+    sensors: tuple[JudgeTree, list[Item]],
 ) -> None:
     labels = read_labels("trainsets/sensors")
     target = experts_of(labels).target[..., 0]
@@ -217,7 +218,7 @@ def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
     stated = np.where(chance.random(len(target)) < 0.6, target[:, 0], chance.integers(0, 5, len(target)))
     judge = fitted(labels.items, target, labels.scale, "grade", verdicts=np.eye(5)[stated])
     raw = verdict_of(stated[:200], labels.items[:200], "as the rules say")
-    found = judge.calibrate(labels.items[:200], raw)
+    found = judge.graded(labels.items[:200], raw)
     changed = found.grade[:, 0] != raw.grade[:, 0]
     assert changed.any()
     assert not changed.all()
@@ -230,7 +231,7 @@ def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
             assert f" made it {after}. {'In its favour' if after > before else 'Against it'}: " in reason
     overridden = [reason for reason in found.rationale if "; the evidence made it" in reason]
     assert len(overridden) >= 0.6 * changed.sum()  # of the others the verdict's own map decided more
-    silent = judge.calibrate(labels.items[:50], verdict_of(stated[:50], labels.items[:50], ""))
+    silent = judge.graded(labels.items[:50], verdict_of(stated[:50], labels.items[:50], ""))
     assert all(silent.rationale)
 
 
@@ -248,7 +249,7 @@ def test_reasons_of_several_aspects_name_the_aspect_where_they_differ() -> None:
     ]
     target = np.tile(np.array([[2, 2], [0, 1], [0, 2], [0, 0]]), (10, 1))
     judge = fitted(items, target, Scale(grades=(0, 1, 2)), "answer", aspects=("accuracy", "precision"))
-    right, _, long, empty = judge.calibrate(items[:4], None).rationale
+    right, _, long, empty = judge.graded(items[:4], None).rationale
     assert "In its favour" in right
     assert long.startswith("accuracy: Against it: ")
     assert " precision: In its favour: " in long

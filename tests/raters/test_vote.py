@@ -16,28 +16,31 @@ from judgec.lm.router import routed
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.known import KnownAnswers
 from judgec.raters.piece import ROWS, Piece, pieces_of
 from judgec.raters.pool import pool
+from judgec.raters.predictors import module_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import Rater
 from judgec.raters.registry import judge_module
+from judgec.raters.run import Bound
 from judgec.raters.vote import Juror, Jury
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import Answer, ScriptedEngine, bad_request, reply
 from tests.raters.test_judge import passing
+from tests.raters.trees import judge_of
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=3)
 FIELDS = ("query", "answer")
 
 
-def judge_with(threshold: float | None = None, scale: Scale = SCALE) -> CompiledJudge:
+def judge_with(threshold: float | None = None, scale: Scale = SCALE) -> JudgeTree:
     module = judge_module("grade", scale, ("grade",), FIELDS)
-    return CompiledJudge(module, scale, ("grade",), None, {"grade": passing(threshold, len(scale.grades))})
+    return judge_of(module, scale, ("grade",), None, {"grade": passing(threshold, len(scale.grades))})
 
 
 def items(count: int) -> tuple[Item, ...]:
@@ -63,7 +66,7 @@ class Bench:
 
         def bound(sample: int) -> Rater:
             prompt = PromptRater(
-                judge.module,
+                module_of(judge.prompts[0], scale),
                 scale=scale,
                 aspects=judge.aspects,
                 to=name,
@@ -72,7 +75,7 @@ class Bench:
                 anew=True,
                 known=known,
             )
-            return judge.bound(Binding(lambda _: prompt, KeptFeatures(self.journal, name)))
+            return Bound(judge.rater, judge.run(lambda _: prompt, features=KeptFeatures(self.journal, name)))
 
         return Juror(name, judge, [bound(sample) for sample in range(samples)])
 
@@ -100,7 +103,7 @@ def test_jury_of_three_agrees_with_pooling_each_by_hand_and_reports_their_agreem
         alone = [bench.judged(Jury([one]), asked) for one in jurors]
         jury = Jury(jurors)
         joint = bench.judged(jury, asked)
-    by_hand = pool(alone, SCALE, [one.judge.thresholds for one in jurors])
+    by_hand = pool(alone, SCALE, [one.judge.rater.thresholds for one in jurors])
     assert joint.item_ids == tuple(item.item_id for item in asked)
     assert joint.probabilities == pytest.approx(by_hand.probabilities, nan_ok=True)
     assert joint.grade.tolist() == by_hand.grade.tolist()

@@ -20,16 +20,25 @@ import numpy as np
 import pandas as pd
 
 import judgec
+from judgec.lm.spec import LMSpec
+from judgec.raters import programs
+from judgec.raters.judge import JudgeTree
+from judgec.raters.judge import load_judge as load_saved
+from judgec.raters.tree import Calibrated, Cascade, Mean, Prompt
 from judgec.verbs.judge import load_judge
 from tests.compile import recorded_world, test_jury
-from tests.service import checking_world, grading_world
+from tests.prompts import unquote
+from tests.saved.functions import recall
+from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
+from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import save_judge
 
 HERE = Path(__file__).parent
 SENSORS = HERE.parents[1] / "trainsets" / "sensors" / "labels.jsonl"
 LM = "openai/gpt-4o-mini"
+RECALL = "recall=python:tests.saved.functions:recall#range=0..1"
 
 Rows = list[dict[str, object]]
 
@@ -43,20 +52,20 @@ class Kind:
         options: Of ``compile_judge``.
         policy: What the fake model says, or None without one.
         verdicts: Recorded verdicts on rows, or None.
-        before: What has to be in the home, such as jurors.
+        functions: What it calls.
+        saved: Saves the judge by a name in a home, where no compile makes one.
     """
 
     rows: Callable[[int], Rows]
     options: Mapping[str, object] = field(default_factory=dict)
     policy: Policy | None = None
     verdicts: Callable[[Rows], Rows] | None = None
-    before: Callable[[Path], None] | None = None
+    functions: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    saved: Callable[[Path, str], None] | None = None
 
     def items(self) -> Rows:
         """New items, without what people said of them."""
-        labels = {"grade", "accept", "preference", "outcome", "annotator", "rationale"}
-        new = [{name: value for name, value in row.items() if name not in labels} for row in self.rows(1)[:40]]
-        return [{name: value for name, value in row.items() if not name.startswith("grade.")} for row in new]
+        return told(self.rows(1)[:40])
 
     def said(self) -> Rows | None:
         """The recorded verdicts on the new items."""
@@ -69,9 +78,12 @@ def sensors(seed: int) -> Rows:
     return rows[:150] if seed == 0 else rows[-60:]
 
 
-def accepts(seed: int) -> Rows:
-    """The same, accepted or rejected."""
-    return [{**row, "accept": int(str(row["grade"])) >= 4, "grade": None} for row in sensors(seed)]
+def half_right(call: Call) -> Outcome:
+    """What an expert said of every second answer about sensors, and 3 of the others: evidence beside it tells more."""
+    said = "\n".join(unquote(call.prompt.inputs.get("answer", "")))
+    known = {str(row["answer"]): str(row["grade"]) for row in (*sensors(0), *sensors(1))}
+    sure = said in known and random.Random(said).random() < 0.5
+    return answer(call, {one.name: known[said] if sure else "3" for one in call.prompt.outputs if one.labels})
 
 
 def aspects(seed: int) -> Rows:
@@ -144,54 +156,12 @@ def pairs(seed: int) -> Rows:
     return made
 
 
-def pair_verdicts(rows: Rows) -> Rows:
-    """What two judges said of each pair, in both orders; the second likes what stands first."""
-    chance = random.Random(5)
-    made: Rows = []
-    for row in rows:
-        for order in ("ab", "ba"):
-            for judge, right in (("good", 0.8), ("first", 0.5)):
-                said = row["preference"] if chance.random() < right else ("a" if order == "ab" else "b")
-                made.append({"item_id": row["item_id"], "judge": judge, "preference": said, "order": order})
-    return made
-
-
-def claims(seed: int) -> Rows:
-    """Answers of three claims each."""
-    return [checking_world.claims_row(number + 400 * seed) for number in range(80)]
-
-
 def documents(seed: int) -> Rows:
     """Relevance labels whose grade no text gives away."""
     if seed == 0:
         return recorded_world.labels()
     new = recorded_world.labels(20, 4)
     return [{**row, **{name: f"q9{str(row[name])[1:]}" for name in ("item_id", "query_id")}} for row in new]
-
-
-def noisy(**noise: float) -> Callable[[Rows], Rows]:
-    """Judges that guess each so often."""
-
-    def said(rows: Rows) -> Rows:
-        chance = random.Random(7)
-        return [
-            {
-                "item_id": row["item_id"],
-                "judge": judge,
-                "grade": chance.randint(0, 3) if chance.random() < rate else row["grade"],
-                "cost_usd": 0.01,
-            }
-            for row in rows
-            for judge, rate in noise.items()
-        ]
-
-    return said
-
-
-def jurors(home: Path) -> None:
-    """Three judges with prompts and models of their own."""
-    for name, model in test_jury.MODELS.items():
-        save_judge(home, name, instructions=f"Grade as {name} does.", lm={"model": model, "temperature": 0.0})
 
 
 def graded(seed: int) -> Rows:
@@ -201,43 +171,58 @@ def graded(seed: int) -> Rows:
 
 def one_of(judge: str) -> dict[str, object]:
     """Options for one recorded judge."""
-    return {"judges": judge, "objective": "qwk", "evidence": False}
+    return {"judges": judge, "objective": "qwk", "evidence": False, "best": "3"}
 
 
-JOINED: dict[str, object] = {"objective": "qwk", "evidence": False, "folds": 1}
+def told(rows: Rows) -> Rows:
+    """New rows without what people said of them."""
+    labels = {"grade", "accept", "preference", "outcome", "annotator", "rationale"}
+    new = [{name: value for name, value in row.items() if name not in labels} for row in rows]
+    return [{name: value for name, value in row.items() if not name.startswith("grade.")} for row in new]
+
+
+def answered(seed: int) -> Rows:
+    """Answers that three judges grade."""
+    return list(map(dict, test_jury.rows(160, seed)))
+
+
+def jurors(home: Path) -> None:
+    """Three judges with prompts and models of their own."""
+    for name, model in test_jury.MODELS.items():
+        save_judge(home, name, instructions=f"Grade as {name} does.", lm={"model": model, "temperature": 0.0})
+
+
+def mean_in_a_cascade(home: Path, name: str) -> None:
+    """Two jurors as one, asked where the third is not sure: no compile makes one, so its tree is put together."""
+    jurors(home)
+    one, two, three = (_named(home, name) for name in test_jury.MODELS)
+    tree = Cascade(first=one, then=Mean(of=(two, three)), below=0.7)
+    models = {name: LMSpec.parse(model, temperature=0.0) for name, model in test_jury.MODELS.items()}
+    card = programs.load(home, "one").card
+    card = card.model_copy(update={"name": name, "lm": LMSpec.jury(models).describe(), "judge_kind": "cascade"})
+    judge = JudgeTree(tree, card.task, card.scale, card.aspects)
+    programs.save(home, programs.Program(card, judge.saved(), {}, {}))
+
+
+def _named(home: Path, name: str) -> Calibrated:
+    """A saved judge of one prompt, with its prompt named as it is."""
+    tree = load_saved(programs.load(home, name)).rater
+    assert isinstance(tree, Calibrated)
+    assert isinstance(tree.of, Prompt)
+    return tree.model_copy(update={"of": tree.of.model_copy(update={"name": name})})
+
+
+PEOPLE: dict[str, object] = {"annotators": "*"}
 KINDS: Mapping[str, Kind] = {
-    "evidence_alone": Kind(sensors),
-    "accepting": Kind(accepts),
-    "abstaining": Kind(sensors, {"abstain_below": 0.6}),
-    "two_aspects": Kind(aspects, {"task": "answer", "objective": "qwk"}),
-    "classes": Kind(outcomes),
-    "pairs": Kind(pairs),
-    "claims_asked": Kind(
-        claims, {"task": "claims", "lm": LM, "evidence": False, "optimizer": "labeled"}, checking_world.check
-    ),
     "prompt": Kind(graded, {"lm": LM, "evidence": False, "optimizer": "labeled"}, grading_world.teachable),
-    "prompt_and_evidence": Kind(sensors, {"lm": LM, "optimizer": "labeled"}, grading_world.stubborn),
+    "prompt_and_evidence": Kind(sensors, {**PEOPLE, "lm": LM, "optimizer": "labeled"}, half_right),
+    "evidence": Kind(sensors, {**PEOPLE, "abstain_below": 0.6}),
     "recorded": Kind(documents, one_of("gpt/odd"), verdicts=recorded_world.verdicts),
-    "recorded_pairs": Kind(pairs, {"judges": "good", "evidence": False, "objective": "kappa"}, verdicts=pair_verdicts),
-    "panel_alike": Kind(documents, {**JOINED, "panel": "all"}, verdicts=noisy(a=0.4, b=0.4, c=0.4)),
-    "jury_single": Kind(
-        lambda seed: list(map(dict, test_jury.rows(160, seed))),
-        {**JOINED, "accept_at": "4", "jury": ("one", "three")},
-        test_jury.unsure,
-        before=jurors,
-    ),
-    "jury_panel": Kind(
-        lambda seed: list(map(dict, test_jury.rows(160, seed))),
-        {**JOINED, "accept_at": "4", "jury": ("one", "two", "three"), "panel": "all"},
-        test_jury.unsure,
-        before=jurors,
-    ),
-    "cascade": Kind(
-        lambda seed: list(map(dict, test_jury.rows(400, seed))),
-        {**JOINED, "accept_at": "4", "jury": ("one", "three"), "cascade": ("one", "three")},
-        test_jury.in_the_middle,
-        before=jurors,
-    ),
+    "function": Kind(sensors, {**PEOPLE, "candidates": [RECALL], "evidence": False}, functions={"recall": recall}),
+    "pairs": Kind(pairs),
+    "classes": Kind(outcomes),
+    "two_aspects": Kind(aspects, {"task": "answer", "objective": "qwk", "best": "2"}),
+    "mean_in_a_cascade": Kind(answered, policy=test_jury.unsure, saved=mean_in_a_cascade),
 }
 
 
@@ -266,9 +251,8 @@ def base(server: FakeOpenAI | None) -> str | None:
 def judged(name: str, home: Path, server: FakeOpenAI | None) -> Rows:
     """What the saved judge says of its new items through ``load_judge``, floats in hex."""
     kind, said = KINDS[name], KINDS[name].said()
-    judge = load_judge(
-        f"{name}@1", home=home, verdicts=None if said is None else pd.DataFrame(said), api_base=base(server)
-    )
+    verdicts = None if said is None else pd.DataFrame(said)
+    judge = load_judge(f"{name}@1", home=home, verdicts=verdicts, api_base=base(server), functions=kind.functions)
     items = pd.DataFrame(kind.items())
     frame = judge(items, progress=False)
     return exact(frame[[column for column in frame.columns if column not in items.columns]])
@@ -305,13 +289,14 @@ def make(name: str, home: Path) -> None:
     with serving(kind) as server, tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         shutil.copytree(home / "programs", work / "programs")
-        if kind.before is not None:
-            kind.before(work)
-        rows = kind.rows(0)
-        said = {} if kind.verdicts is None else {"verdicts": pd.DataFrame(kind.verdicts(rows))}
-        options: dict[str, Any] = {"api_base": base(server), **said, **kind.options}  # Any: as the verb takes them
-        found = judgec.compile_judge(pd.DataFrame(rows), name=name, home=work, progress=False, **options)
-        print(name, found.report["prompt"], found.saved.card.promoted)
+        if kind.saved is not None:
+            kind.saved(work, name)
+        else:
+            rows = kind.rows(0)
+            said = {} if kind.verdicts is None else {"verdicts": pd.DataFrame(kind.verdicts(rows))}
+            options: dict[str, Any] = {"api_base": base(server), **said, **kind.options}  # Any: as the verb takes them
+            found = judgec.compile_judge(pd.DataFrame(rows), name=name, home=work, progress=False, **options)
+            print(name, found.report["prompt"], found.saved.card.promoted)
         unread = shutil.ignore_patterns("report.html", "items.jsonl")
         shutil.copytree(work / "programs" / name, home / "programs" / name, ignore=unread)
 

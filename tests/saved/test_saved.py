@@ -12,8 +12,10 @@ import pytest
 
 import judgec
 from judgec.api.judge import load_folder
+from judgec.errors import ArtifactError, UserError
 from tests.compile.small import write
 from tests.saved.kinds import HERE, KINDS, Rows, base, exact, judged, serving
+from tests.verbs.cli.process import judgec as judgec_typed
 
 FOLDERS = {name: HERE / "programs" / name / "0001" for name in KINDS}
 
@@ -88,7 +90,14 @@ def test_saved_judge_says_the_same_in_a_file(name: str, home: Path, tmp_path: Pa
     with serving(kind) as server:
         out = tmp_path / "o.jsonl"
         judgec.judge_file(
-            items, judge=f"{name}@1", home=home, out=out, abstain_below=0, lm=recorded, api_base=base(server)
+            items,
+            judge=f"{name}@1",
+            home=home,
+            out=out,
+            abstain_below=0,
+            lm=recorded,
+            api_base=base(server),
+            functions=kind.functions,
         )
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     known = expected(name)
@@ -105,18 +114,50 @@ def test_saved_judge_says_the_same_in_a_file(name: str, home: Path, tmp_path: Pa
             )
 
 
-@pytest.mark.parametrize("name", ["evidence_alone", "pairs", "two_aspects", "classes"])
+@pytest.mark.parametrize("name", KINDS)
 def test_folder_of_a_registered_model_says_the_same(name: str, tmp_path: Path) -> None:
-    judge = load_folder(FOLDERS[name], home=tmp_path)  # what copies of mlflow_model.py in a registry import
-    frame = judge(pd.DataFrame(KINDS[name].items()), progress=False)
-    own = [column for column in frame.columns if column not in KINDS[name].items()[0]]
+    kind, said = KINDS[name], KINDS[name].said()
+    recorded = None if said is None else f"recorded:{write(tmp_path / 'said.jsonl', said)}"
+    with serving(kind) as server:  # what copies of mlflow_model.py in a registry import
+        judge = load_folder(FOLDERS[name], home=tmp_path, lm=recorded, api_base=base(server))
+        if kind.functions:
+            with pytest.raises(UserError, match="a registered model imports nothing"):
+                judge(pd.DataFrame(kind.items()), progress=False)
+            return
+        frame = judge(pd.DataFrame(kind.items()), progress=False)
+    own = [column for column in frame.columns if column not in kind.items()[0]]
     assert_same(exact(frame[own]), expected(name))
 
 
+def test_judge_from_before_trees_is_shown_and_refuses_with_the_command_that_compiles_it_again(tmp_path: Path) -> None:
+    shutil.copytree(HERE / "before", tmp_path / "programs" / "recorded_pairs")
+    assert not (tmp_path / "programs" / "recorded_pairs" / "0001" / "tree.json").exists()
+    workspace = judgec.Workspace(tmp_path)
+    assert (workspace.names, workspace.versions("recorded_pairs")) == (("recorded_pairs",), (1,))
+    program = workspace.load("recorded_pairs@1")
+    assert program.report["test"]
+    judge = judgec.load_judge("recorded_pairs@1", home=tmp_path)
+    assert (judge.card.task, judge.card.settings["judge"]) == ("preference", "good")
+
+    items = write(tmp_path / "new.jsonl", KINDS["pairs"].items())
+    refused = judgec_typed(tmp_path, "judge", items, "--judge", "recorded_pairs@1", "--out", "o.jsonl", code=2)
+    (line,) = [one for one in refused.stderr.splitlines() if one.startswith("error:")]
+    assert "gone since. Compile it again: judgec compile-judge" in line
+    assert "--name recorded_pairs" in line
+    assert not (tmp_path / "o.jsonl").exists()
+    labelled = [{**row, "preference": "a"} for row in KINDS["pairs"].items()]
+    for refuses in (
+        lambda: judge(pd.DataFrame(KINDS["pairs"].items()), progress=False),
+        lambda: judgec.compare(judge, judge, labels=pd.DataFrame(labelled)),
+    ):
+        with pytest.raises(ArtifactError, match=r"gone since\. Compile it again: judgec compile-judge"):
+            refuses()
+
+
 def test_abstaining_judge_leaves_the_same_items_to_people(home: Path, tmp_path: Path) -> None:
-    items = write(tmp_path / "new.jsonl", KINDS["abstaining"].items())
-    judgec.judge_file(items, judge="abstaining@1", home=home, out=tmp_path / "o.jsonl")
+    items = write(tmp_path / "new.jsonl", KINDS["evidence"].items())
+    judgec.judge_file(items, judge="evidence@1", home=home, out=tmp_path / "o.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()]
-    unsure = [float.fromhex(str(row["confidence"])) < 0.6 for row in expected("abstaining")]
+    unsure = [float.fromhex(str(row["confidence"])) < 0.6 for row in expected("evidence")]
     assert [line["grade"] is None for line in lines] == unsure
     assert 0 < sum(unsure) < len(unsure)

@@ -4,6 +4,7 @@ import ast
 import json
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,20 @@ from pyarrow import feather
 from judgec.errors import ArtifactError, InputError, JudgecError, UserError
 from judgec.labels.reading import read_datasheet
 from judgec.lm.journal.journal import Journal
+from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
+from judgec.raters.registry import judge_module
+from judgec.records.scale import Scale
 from judgec.table import arrow, tables
 from judgec.table.tables import inside, read_table
 from judgec.tournament.files.reading import read_manifest
+from judgec.verbs.opened import as_loaded
 from tests.compile.small import compiled_from, write
+from tests.raters.trees import judge_of
+from tests.records.test_card import make_card
 from tests.service import grading_world
+from tests.table.seals import forgotten
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("src", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -90,7 +98,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.mark.parametrize("stem", ["program", "calibration", "card", "split", "report"])
+@pytest.mark.parametrize("stem", ["tree", "card", "split", "report"])
 @pytest.mark.parametrize("protocol", [0, 4])
 def test_pickle_in_the_place_of_an_artifact_is_refused_and_not_run(
     home: Path, tmp_path: Path, stem: str, protocol: int
@@ -138,16 +146,55 @@ def test_pickle_in_the_place_of_the_journal_is_refused_and_not_run(tmp_path: Pat
     assert not (tmp_path / "trace").exists()
 
 
-def test_saved_state_that_is_more_than_a_prompt_is_refused(home: Path) -> None:
-    program = programs.load(home, "p@1")
-    (name,) = program.program
-    evil: tuple[dict[str, object], ...] = ({"lm": {"model": "openai/evil"}}, {"forward": "x"}, {"callbacks": []})
+def prompted() -> programs.Program:
+    """A judge that asks a model."""
+    scale, fields = Scale(grades=(1, 2, 3), accept_at=3), ("query", "answer")
+    judge = judge_of(judge_module("grade", scale, ("grade",), fields), scale, ("grade",))
+    return programs.Program(make_card(scale=scale, fields=fields), judge.saved(), {}, {})
+
+
+def test_saved_tree_that_is_more_than_a_prompt_is_refused() -> None:
+    program = prompted()
+    evil: tuple[dict[str, object], ...] = (
+        {"api_base": "http://evil"},
+        {"lm": {"model": {"$ref": "x"}}},
+        {"forward": "x"},
+        {"callbacks": []},
+        {"traces": [1]},
+        {"kind": "os.system"},
+        {"demos": [{"forward": "x"}]},
+        {"form": "judgec.lm.adapters.Other"},
+    )
     for extra in evil:
-        poisoned = json.loads(json.dumps(program.program))
-        poisoned[name] |= extra
-        module = load_judge(program).module
-        with pytest.raises(ArtifactError, match="do not trust"):
-            programs.load_module(module, poisoned, "program.json")
+        poisoned = json.loads(json.dumps(program.tree))
+        poisoned["of"] |= extra
+        with pytest.raises(ArtifactError, match=r"tree\.json: .*do not trust"):
+            load_judge(replace(program, tree=poisoned))
+
+
+@pytest.mark.parametrize("name", ["api_base", "api_key"])
+def test_endpoint_and_key_in_a_saved_tree_reach_no_model(name: str) -> None:
+    program = prompted()
+    poisoned = json.loads(json.dumps(program.tree))
+    poisoned["of"]["lm"] = {"model": "openai/evil", name: "http://evil"}
+    given = as_loaded(replace(program, tree=poisoned))
+    assert given.spec == LMSpec.from_card(program.card.lm)
+    assert "evil" not in repr((given.spec, given.prompted))
+    poisoned["of"]["verdicts"] = "recorded:columns"
+    recorded = as_loaded(replace(program, tree=poisoned))
+    assert "http://evil" not in repr((recorded.spec, recorded.prompted))
+
+
+@pytest.mark.parametrize("depth", [300, 900, 100_000])
+def test_a_deep_tree_is_refused_and_crashes_nothing(tmp_path: Path, depth: int) -> None:
+    program = prompted()
+    card = programs.save(tmp_path, program)
+    folder = tmp_path / "programs" / card.name / "0001"
+    inside = json.dumps(program.tree)
+    (folder / "tree.json").write_text('{"kind": "calibrated", "by": {}, "of": ' * depth + inside + "}" * depth)
+    forgotten(folder)  # else the change itself is what is refused
+    with pytest.raises(ArtifactError, match=r"tree\.json"):
+        load_judge(programs.load(tmp_path, f"{card.name}@1"))
 
 
 @pytest.mark.parametrize(

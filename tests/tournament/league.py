@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from judgec.raters.asked_judges import AskedJudges
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
@@ -15,6 +15,7 @@ from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, 
 from judgec.tournament.pooling import Showing
 from judgec.tournament.report.evaluation import Evaluation
 from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.raters.trees import judge_of
 from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
@@ -34,14 +35,14 @@ def league(qualities: dict[str, list[int | None]]) -> Entries:
     )
 
 
-def grader() -> CompiledJudge:
+def grader() -> JudgeTree:
     """Without a calibrator: the model's own grades."""
-    return CompiledJudge(judge_module("grade", SCALE, ("grade",), ("query", "answer")), SCALE, ("grade",))
+    return judge_of(judge_module("grade", SCALE, ("grade",), ("query", "answer")), SCALE, ("grade",))
 
 
-def comparer() -> CompiledJudge:
+def comparer() -> JudgeTree:
     fields = ("query", "answer_a", "answer_b", "contexts")
-    return CompiledJudge(judge_module("preference", PREFERENCE_SCALE, ("grade",), fields), PREFERENCE_SCALE, ("grade",))
+    return judge_of(judge_module("preference", PREFERENCE_SCALE, ("grade",), fields), PREFERENCE_SCALE, ("grade",))
 
 
 def grading_engine() -> ScriptedEngine:

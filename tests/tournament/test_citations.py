@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from judgec.errors import InputError
 from judgec.raters.asked_judges import AskedJudges
 from judgec.raters.fencing import unfence
+from judgec.raters.predictors import module_of
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import NAMING_MARKS, OTHER_MARKS, OWN_MARKS, fenced
 from judgec.raters.tasks.preference import CITATIONS, NO_DOCUMENTS, weighing, without_contexts
@@ -21,6 +22,7 @@ from judgec.records.citation import NO_DOCUMENT, NOT_SHOWN, SQUARE
 from judgec.records.game import Pairing
 from judgec.records.label import Item
 from judgec.records.scale import Scale
+from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.reading import Sources, read_entries
 from judgec.tournament.leaderboard import make_leaderboard
@@ -246,7 +248,7 @@ def test_games_without_a_shown_document_are_judged_by_a_prompt_that_does_not_spe
     for bare in (one for one in asked if "contexts" not in one):
         assert {quoted(bare["answer_a"]), quoted(bare["answer_b"])} == {ANSWERS["y"], ANSWERS["z"]}
         assert told(bare["answer_a"]) + told(bare["answer_b"]) == ""
-    module = comparer().module
+    module = module_of(comparer().prompts[0], PREFERENCE_SCALE)
     without = without_contexts(module)
     ((_, before),), ((_, after),) = module.named_predictors(), without.named_predictors()
     said, unsaid = (" ".join(one.signature.instructions.split()) for one in (before, after))
@@ -257,7 +259,7 @@ def test_games_without_a_shown_document_are_judged_by_a_prompt_that_does_not_spe
 
 
 def test_prompt_without_documents_drops_what_was_said_of_citations_and_rewritten_instructions_get_a_sentence() -> None:
-    cited = weighing(comparer().module, citations=True)
+    cited = weighing(module_of(comparer().prompts[0], PREFERENCE_SCALE), citations=True)
     ((_, before),) = cited.named_predictors()
     assert before.signature.instructions.endswith(CITATIONS)
     ((_, after),) = without_contexts(cited).named_predictors()

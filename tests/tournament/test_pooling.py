@@ -1,13 +1,13 @@
 import re
 from dataclasses import replace
 
-from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
 from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.raters.trees import judge_of
 
 
 def texts(showing: Showing, *agents: str) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def test_judge_pool_asks_once_a_query_and_document_and_keeps_failures_apart() ->
         return reply(found[-1], reason="on topic") if found else "?"
 
     engine = ScriptedEngine(script)
-    judge = CompiledJudge(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
+    judge = judge_of(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
     found = judge_pool(ENTRIES, judge, asking(engine).run)
     assert found.grades == {("q", "d1"): 2, ("q", "d2"): 1}
     assert found.reasons["q", "d1"] == "on topic"
@@ -45,7 +45,7 @@ def test_judge_pool_keeps_the_judges_own_words_without_what_calibration_says_of_
         found = re.findall(r"> relevance (\d)", prompt)
         return reply(found[-1], reason="") if found else "?"
 
-    judge = CompiledJudge(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
+    judge = judge_of(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
     item = Item("q/d1", "q", {"query": "Which?", "document": "relevance 2"})
     (remark,) = judge.judge([item], asking(ScriptedEngine(silent)).run).rationale
     assert "without a reason" in remark
@@ -58,7 +58,7 @@ def test_own_scales_grade_is_what_a_comparing_judge_reads_and_a_threshold_means(
     scale = Scale(grades=(1, 2, 3, 4))
     module = judge_module("relevance", scale, ("grade",), ("query", "document"))
     engine = ScriptedEngine(lambda prompt, _: reply("4" if "> relevance 2" in prompt else "3", reason="why"))
-    found = judge_pool(ENTRIES, CompiledJudge(module, scale, ("grade",)), asking(engine).run)
+    found = judge_pool(ENTRIES, judge_of(module, scale, ("grade",)), asking(engine).run)
     assert found.grades["q", "d1"] == 3  # a position: 0 is not relevant, whatever the scale calls it
     shown = Showing(ENTRIES, found, threshold=4)
     assert texts(shown, "x", "y") == ("relevance 4 | why | relevance 2",)

@@ -5,7 +5,6 @@ calibration and promotion are those of ``compile.recorded``; only the judge that
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import dspy
 import numpy as np
@@ -39,8 +38,9 @@ from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
-from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.judge import load_judge
 from judgec.raters.piece import Piece
+from judgec.raters.predictors import module_of
 from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
@@ -49,7 +49,6 @@ from judgec.raters.recorded import FAILED, MOST_OFF, OnWhat, RecordedVerdicts
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.values import OFF
 from judgec.raters.verdicts import AboutJudge
-from judgec.records.card import NO_MODEL
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares
@@ -81,10 +80,8 @@ def check_juror(program: Program, labels: LabelSet) -> None:
             f"{where}: reads {', '.join(card.fields)}; these labels have {', '.join(labels.fields)}. Compile it on "
             "them first."
         )
-    if card.engine == NO_MODEL:
-        raise UserError(
-            f"{where}: was compiled without a model and has no prompt; one with a prompt is valid. Leave it out."
-        )
+    if card.evidence_alone:
+        raise UserError(f"{where}: is evidence alone and has no prompt; one with a prompt is valid. Leave it out.")
     kind = card.settings.get("kind")
     if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
         members = listed(list(model_of(card, asks=False).members) or ["recorded verdicts"])
@@ -94,8 +91,14 @@ def check_juror(program: Program, labels: LabelSet) -> None:
 
 
 def of_judge(program: Program) -> AskedCandidate:
-    """A compiled judge as a candidate."""
-    return AskedCandidate(juror_name(program), load_judge(program).module, program)
+    """A compiled judge as a candidate.
+
+    Raises:
+        ArtifactError: It needs what is gone.
+    """
+    judge = load_judge(program).uncalibrated
+    (prompt,) = judge.prompts
+    return AskedCandidate(juror_name(program), module_of(prompt, judge.scale), program)
 
 
 def of_task(
@@ -367,16 +370,3 @@ def _searched(candidates: Sequence[AskedCandidate], left_out: Mapping[str, int])
         missing = left_out[one.name]
         more = f"; not asked about {missing:,} items whose labels the prompt was made from" if missing else ""
         yield f"{one.name}: {kept}{more}"
-
-
-def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> CompiledJudge:
-    """The judge with the prompts of the jurors that it asks.
-
-    Args:
-        judge: As compiled.
-        settings: With the candidates.
-        name: Of the juror that it is made of, where it is a single one.
-    """
-    needed = judge.joint.members if judge.joint else (name,)
-    modules = {one.name: one.module for one in settings.rated.asked}
-    return replace(judge, jurors={one: modules[one] for one in needed if one in modules} if judge.asks_lm else {})

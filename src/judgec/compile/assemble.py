@@ -1,6 +1,6 @@
 """Makes a judge of a prompt: fits the calibrator and decision rule of each aspect."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,15 +14,20 @@ from judgec.labels.rows.items import item_digest
 from judgec.lm.executor import Ask
 from judgec.raters.checks import told_of
 from judgec.raters.decision import half_way
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
+from judgec.raters.pool import pool
+from judgec.raters.predictors import saved_prompt
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
+from judgec.raters.tree import AnyLeaf, Cascade, Evidence, Leaf, Mean, Node, Rates, calibrated_by
+from judgec.records.card import Setting
 from judgec.records.consensus import mean_of
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
+from judgec.table.table import NO_CELL
 from judgec.tournament.tie_band import fit_tie_band
 
 
@@ -50,6 +55,19 @@ NOT_FOLDED = "no label or no verdict to learn from"
 MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
 
 
+@dataclass(frozen=True)
+class Fitted(JudgeTree):
+    """A judge with what fitting it has shown, which is not saved.
+
+    Args:
+        out_of_fold: What it would have said of the items it was fitted on, each from folds without its query.
+        half_way: How many of the verdicts that it was fitted on lay half way between two grades.
+    """
+
+    out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
+    half_way: int = field(default=0, repr=False, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """The parts that all judges of a compile share.
@@ -62,6 +80,8 @@ class Bench:
         no_model: There are no verdicts, of a model or recorded: evidence alone judges.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
+        leaves: Those whose verdicts these are, by name.
+        lm: The model that a prompt is put to (``LMSpec.describe``).
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
         rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
     """
@@ -73,6 +93,8 @@ class Bench:
     no_model: bool = False
     objective: Objective | None = None
     recorded: RecordedVerdicts | None = None
+    leaves: Mapping[str, AnyLeaf] = field(default_factory=dict)
+    lm: Mapping[str, Setting] = field(default_factory=dict)
     fits: Fits = field(default_factory=dict, repr=False, compare=False)
     rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
@@ -89,12 +111,16 @@ class Bench:
     def raw(self, candidate: Candidate, part: Part) -> Judgments:
         """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before."""
         if self.recorded is not None:
-            return self.recorded.judgments(candidate.name, [item.item_id for item in part.items])
+            return raw_of(self.rater(candidate), self.recorded, [item.item_id for item in part.items])
         return candidate.verdicts(part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
-    def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
+    def rater(self, candidate: Candidate) -> Rates:
+        """The candidate as it will be saved."""
+        return candidate.rater or saved_prompt(candidate.module, self.scale, candidate.name, self.lm)
+
+    def judged(self, judge: JudgeTree, candidate: Candidate, part: Part) -> Judgments:
         """Judgments of the judge with this prompt on the items."""
-        return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
+        return judge.graded(part.items, self.raw(candidate, part) if judge.asks_lm else None)
 
     @property
     def own_accept(self) -> bool:
@@ -128,7 +154,7 @@ def told_features(
     return bench.evidence.telling(features, told_of(kind, items, raw.rationale))
 
 
-def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
+def calibrated(bench: Bench, candidate: Candidate, judge: Fitted | None = None) -> Fitted:
     """The judge with this prompt: calibrators and decision rules fitted on train and dev, the tie band on dev.
 
     Args:
@@ -143,7 +169,7 @@ def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None =
     return replace(judge, tie_band=tie_band_of(dev, judged, bench.scale))
 
 
-def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
+def out_of_fold(judge: Fitted, part: Part) -> tuple[Part, Judgments]:
     """Of a part that ``fitted`` learned from the items, and what the judge says of them without their query.
 
     Args:
@@ -157,7 +183,7 @@ def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
     return part.rows(known), said.subset([row[part.items[i].item_id] for i in known])
 
 
-def rated_out_of_fold(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments) -> GradePairs:
+def rated_out_of_fold(bench: Bench, judge: Fitted, part: Part, raw: Judgments) -> GradePairs:
     """Rates with a judge that was fitted on the raw verdicts of ``part``, out of fold, beside the experts.
 
     An item keeps the reason why its raw verdict is unscored: whether nobody asked for it, or asking failed.
@@ -167,12 +193,12 @@ def rated_out_of_fold(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgm
     return ratings_of(bench.dataset, part, replace(said, unscored=reasons))
 
 
-def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
+def evidence_only(bench: Bench, candidate: Candidate) -> Fitted:
     """The judge that asks no LM: the calibrator on evidence alone."""
     return fitted(bench, candidate, learned_part(bench), None)
 
 
-def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
+def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> Fitted:
     """The judge with this prompt, fitted on the raw verdicts of ``part``, or on its evidence alone."""
     features = features_of(bench, part.items)
     told = told_features(bench, candidate, part.items, features, raw)
@@ -206,15 +232,47 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         )
         said.append((known, found))
     judgments = _judgments(bench, part, said)
-    return CompiledJudge(
-        candidate.module,
+    return Fitted(
+        calibrated_by(bench.rater(candidate), calibrators, bench.evidence, bench.aspects),
+        bench.dataset.labels.task,
         bench.scale,
         bench.aspects,
-        bench.evidence,
-        calibrators,
         out_of_fold=judgments,
         half_way=half_way(raw, bench.scale) if raw is not None else 0,
     )
+
+
+def raw_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) -> Judgments:
+    """What recorded judges say of items as if they had been asked: of several their pool, without calibration.
+
+    Args:
+        rater: Made of recorded judges alone.
+        recorded: Their verdicts.
+        item_ids: The items.
+
+    Returns:
+        Of a cascade the second judge's, with the first one's in ``first``.
+    """
+    if isinstance(rater, Leaf):
+        return recorded.judgments(rater.name, item_ids)
+    if isinstance(rater, Mean):
+        return pool([raw_of(one, recorded, item_ids) for one in rater.of], recorded.about.scale)
+    if isinstance(rater, Cascade):
+        first = None if isinstance(rater.first, Evidence) else raw_of(rater.first, recorded, item_ids)
+        return replace(raw_of(rater.then, recorded, item_ids), first=first)
+    (only,) = rater.parts
+    return raw_of(only, recorded, item_ids)
+
+
+def bill_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) -> tuple[float, int, float | None]:
+    """Calls of those that a rater is made of about items, items that one of them was asked about, and US dollars; None
+    where nobody knows these.
+    """
+    names = [leaf.name for leaf in rater.leaves]
+    asked = np.any([recorded.rows_of(name, item_ids) != NO_CELL for name in names], axis=0)
+    known = [recorded.cost_of(name, item_ids) for name in names]
+    dollars = None if None in known else sum(one for one in known if one is not None)
+    return sum(recorded.calls_of(name, item_ids)[0] for name in names), int(asked.sum()), dollars
 
 
 def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:

@@ -29,7 +29,7 @@ from judgec.raters.calibrator import (
 )
 from judgec.raters.decision import acceptability
 from judgec.raters.forest import Forest
-from judgec.raters.judge import decided
+from judgec.raters.grading import decided
 from judgec.records.consensus import accept_rate_of, mean_of
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED

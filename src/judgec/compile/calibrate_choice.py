@@ -7,8 +7,7 @@ import numpy as np
 
 from judgec.compile.decision_rule import fit_cuts
 from judgec.raters.calibrator import Calibrator, CalibratorChoice, Family, Source, above_cuts
-from judgec.raters.decision import DecisionRule, RuleName, acceptability, stated_grades
-from judgec.raters.judge import accepted
+from judgec.raters.decision import DecisionRule, RuleName, acceptability, accepted, stated_grades
 from judgec.records.consensus import accept_rate_of, mean_of, parts_of
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray

@@ -12,20 +12,21 @@ import dspy
 import numpy as np
 from numpy.typing import NDArray
 
-from judgec.compile.assemble import Bench, calibrated, calibration_data, fitted, learned_part, out_of_fold
+from judgec.compile.assemble import Bench, Fitted, calibrated, calibration_data, fitted, learned_part, out_of_fold
 from judgec.compile.choose import ScoredCandidate
 from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.list_price import cost_once
-from judgec.compile.recorded import candidate_of, with_prompt, worth_of
+from judgec.compile.recorded import candidate_of, worth_of
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.plan import asked_once
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
-from judgec.raters.cascade import EVIDENCE, Cascade, least_confidence, merged
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.grading import either_way
 from judgec.raters.pairwise import mirror
+from judgec.raters.pool import merged
 from judgec.raters.recorded import MIN_COMMON
+from judgec.raters.tree import EVIDENCE, Cascade, least_confidence
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import NOT_ASKED, Judgments
 from judgec.records.label import FloatArray, IntArray
@@ -105,6 +106,7 @@ class MadeCascade:
 
     Args:
         candidate: It as a candidate.
+        tree: The two judges in their order, and the rule for asking the second.
         judge: It as a judge.
         tested: Of the round's test items; None where there are none.
         scored: It beside the judges that were compared, out of fold on train and dev.
@@ -112,16 +114,11 @@ class MadeCascade:
     """
 
     candidate: Candidate
-    judge: CompiledJudge
+    tree: Cascade
+    judge: Fitted
     tested: Tested | None
     scored: ScoredCandidate
     notes: tuple[str, ...]
-
-    @property
-    def cascade(self) -> Cascade:
-        """The two judges in their order, and the rule for asking the second."""
-        assert self.judge.cascade is not None  # made with one
-        return self.judge.cascade
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +191,13 @@ def make_cascade(
     cheap, strong = settings.combine.cascade
     watch.stage("cascade", f"{cheap}, then {strong}, by {objective_name(objective.name)}")
     if bench.recorded is not None:
-        candidate, part = with_prompt(candidate_of(bench.recorded, strong, module), bench.recorded), learned_part(bench)
-        raws = [None if cheap == EVIDENCE else bench.raw(Candidate(cheap, module), part), bench.raw(candidate, part)]
+        candidate, part = candidate_of(bench, strong, module), learned_part(bench)
+        one = candidate if cheap == EVIDENCE else candidate_of(bench, cheap, module)
+        raws = [None if cheap == EVIDENCE else bench.raw(one, part), bench.raw(candidate, part)]
     else:
-        candidate, (part, raw) = chosen, calibration_data(bench, chosen)
+        one, candidate, (part, raw) = chosen, chosen, calibration_data(bench, chosen)
         raws = [None, raw]
-    first, second = (fitted(bench, candidate, part, raw) for raw in raws)
+    first, second = (fitted(bench, who, part, raw) for who, raw in zip((one, candidate), raws, strict=True))
     said = [_as_said(judge, raw, part) for judge, raw in zip((first, second), raws, strict=True)]
     pairs = pairs_of(bench, part, *said)
     if int(pairs.both.sum()) < MIN_COMMON and bench.recorded is not None:
@@ -209,19 +207,18 @@ def make_cascade(
         )
     least = SHOWN * float(np.sqrt(part.n_queries / max(1, tested)))
     below = fit_threshold(pairs, least_confidence(said[0]), objective, least, bench.seed)
-    cascade = Cascade(cheap=cheap, dear=strong, below=below, calibrators=dict(first.calibrators))
-    rows = np.flatnonzero(cascade.escalates(said[0]))
+    tree = Cascade(first=first.rater, then=second.rater, below=below)
+    rows = tree.passed_on(said[0])
     whole = _masked(merged(said[0], said[1].subset(rows.tolist()), rows), pairs.both)
     notes = () if second.asks_lm else (f"cascade: {strong} calibrated reads evidence alone",)
-    named: dict[str, str | int] = {"cascade": cheap}
+    named, name = {"cascade": cheap}, f"{cheap} > {strong}"
     if bench.recorded is not None:
-        named["judge"] = cascade.name
-        bench = replace(bench, recorded=bench.recorded.with_panel(cascade.name, cascade))
-    candidate = replace(candidate, name=cascade.name, settings={**candidate.settings, **named})
-    judge = calibrated(bench, candidate, replace(second, cascade=cascade, out_of_fold=whole))
-    said_of_test = _tested(bench, candidate, judge) if bench.dataset.test.items else None
+        named["judge"] = name
+    candidate = replace(candidate, name=name, settings={**candidate.settings, **named}, rater=tree)
+    judge = calibrated(bench, candidate, replace(second, tree=tree, out_of_fold=whole))
+    said_of_test = _tested(bench, candidate, tree, judge) if bench.dataset.test.items else None
     return MadeCascade(
-        candidate, judge, said_of_test, _scored(bench, part, candidate, whole, objective, settings), notes
+        candidate, tree, judge, said_of_test, _scored(bench, part, candidate, whole, objective, settings), notes
     )
 
 
@@ -323,7 +320,8 @@ def outcome(
         objective: What is compared.
         settings: Of the intervals.
     """
-    names = made.cascade.cheap, made.cascade.dear
+    assert settings.combine.cascade is not None  # made with one
+    names = settings.combine.cascade
     pairs = pairs_of(bench, part, tested.cheap, tested.strong)
     assert tested.whole.escalated is not None  # a cascade's judgments say it
     strong, n = tested.whole.escalated & pairs.both, int(pairs.both.sum())
@@ -350,7 +348,7 @@ def outcome(
     if alone.low is not None and alone.low > -MARGIN:
         held += f"; {names[0]} alone keeps the first promise, too, with {show(alone.estimate(rows), 3, sign=True)}"
     reason = f"none ships: {'; '.join(fails)} ({held})" if fails else f"ships: {held}"
-    _, cost = _cost(bench, part, names, share, settings, made.judge.module)
+    _, cost = _cost(bench, part, names, share, settings, made.candidate.module)
     return CascadeFound(*names, share, n - count, cost, minus_strong, minus_random, not fails, reason)
 
 
@@ -386,26 +384,26 @@ def _cost(
     return calls, dollars if known else None
 
 
-def _tested(bench: Bench, candidate: Candidate, judge: CompiledJudge) -> Tested:
+def _tested(bench: Bench, candidate: Candidate, tree: Cascade, judge: Fitted) -> Tested:
     part = bench.dataset.test
     raw = bench.raw(candidate, part)
     cheap, strong = (
-        judge.cheap.calibrate(part.items, raw.first),
-        replace(judge, cascade=None).calibrate(part.items, raw),
+        replace(judge, tree=tree.first).graded(part.items, raw.first),
+        replace(judge, tree=tree.then).graded(part.items, raw),
     )
     both = cheap.asked & strong.asked
     return Tested(
-        _masked(cheap, both), _masked(strong, both), _masked(judge.calibrate(part.items, raw), both), _masked(raw, both)
+        _masked(cheap, both), _masked(strong, both), _masked(judge.graded(part.items, raw), both), _masked(raw, both)
     )
 
 
-def _as_said(judge: CompiledJudge, raw: Judgments | None, part: Part) -> Judgments:
+def _as_said(judge: Fitted, raw: Judgments | None, part: Part) -> Judgments:
     """Judgments of a judge out of fold; of what it was not asked or failed on, that."""
     said = out_of_fold(judge, part)[1]
     if raw is None:
         return said
     if judge.pairs:  # each verdict is of both orders already
-        said = judge.symmetric(said, mirror(said, judge.scale), raw)
+        said = either_way(said, mirror(said, judge.scale), raw, judge.calibrators, judge.scale)
     return replace(said, unscored=tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True)))
 
 

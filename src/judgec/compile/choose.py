@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from judgec.compile.assemble import Bench, calibration_data, everything_asked, fitted
+from judgec.compile.assemble import Bench, Fitted, calibration_data, everything_asked, fitted
 from judgec.compile.search.candidates import Candidate, instructed
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.race import RaceStanding
@@ -11,8 +11,8 @@ from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings
 from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.pool import MEAN, Panel
+from judgec.raters.pool import MEAN
+from judgec.raters.tree import Mean
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.ratings import GradePairs
@@ -100,9 +100,9 @@ class ChosenPanel:
         curve: Of ``--panel auto``, the sizes that were compared; else empty.
     """
 
-    panel: Panel | None
+    panel: Mean | None
     incumbent: Candidate
-    single: CompiledJudge
+    single: Fitted
     curve: tuple[PanelSize, ...] = ()
 
     @property
@@ -131,7 +131,7 @@ class ChosenPrompt:
     """
 
     chosen: Candidate
-    fitted: CompiledJudge | None
+    fitted: Fitted | None
     scored: tuple[ScoredCandidate, ...]
     notes: tuple[str, ...]
     uncompiled: Candidate | None = None
@@ -216,7 +216,7 @@ def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noti
     return found[raced.chosen]
 
 
-def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> CompiledJudge | None:
+def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> Fitted | None:
     """The chosen prompt, calibrated, if it agrees with the experts at least as well as the uncompiled one does.
 
     A prompt can rank dev better as it is and still carry less that a calibrator and a decision rule can use. Both
@@ -230,7 +230,7 @@ def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> Compile
     return mine if _worth(mine) >= _worth(bare) else None
 
 
-def _worth(judge: CompiledJudge) -> float:
+def _worth(judge: Fitted) -> float:
     """Mean out-of-fold objective of the aspects; 0 where nothing could be cross-validated."""
     values = [choice.value or 0.0 for one in judge.calibrators.values() for choice in one.choices if choice.chosen]
     return sum(values) / len(values) if values else 0.0

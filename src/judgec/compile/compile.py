@@ -9,7 +9,8 @@ from typing import ClassVar
 import dspy
 
 from judgec.compile.abstain import Abstention, abstention, agreement_of
-from judgec.compile.asked import ask_candidates, check_untaught, seated
+from judgec.compile.asked import ask_candidates, check_untaught
+from judgec.compile.assemble import Fitted
 from judgec.compile.cascades import CascadeFound, Tested, outcome
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference
@@ -23,7 +24,6 @@ from judgec.compile.more_labels import DetectableDifference, IntervalWidth, dete
 from judgec.compile.pair_columns import LONGEST, follows_length
 from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
-from judgec.compile.recorded import with_prompts
 from judgec.compile.rewrites import plan_rewrites, rewritten
 from judgec.compile.rivals import PromotionTest, standing_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
@@ -36,12 +36,12 @@ from judgec.labels.experts import constant_notes, reading_notes
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
-from judgec.lm.adapters import CHAT, adapter_name, verdict_form
+from judgec.lm.adapters import CHAT
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
-from judgec.raters.judge import ADAPTER, VERDICT, CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
@@ -95,7 +95,7 @@ class Compiled:
     """
 
     dataset: Dataset
-    judge: CompiledJudge
+    judge: Fitted
     choice: ChosenPrompt
     verification: Verification
     prompt_gain: dict[str, Estimate]
@@ -316,10 +316,6 @@ def _measured(
     )
     of, below = agreement_of(settings.objective), settings.abstain_below
     held_back = abstention(dataset, judged["compiled"], how, of=of, below=below)
-    if settings.rated.asked:
-        judge = seated(judge, settings, chosen.name)
-    if settings.rated.recorded is not None:
-        judge = with_prompts(judge, settings.rated.recorded, chosen.name)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back, judge), judge)
     standing = promotion_test.standing() if earlier is None else FamilyState(earlier.looks, earlier.parent)
     return Compiled(
@@ -397,20 +393,19 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
 
 
 def card_settings(
-    chosen: Candidate, settings: CompileSettings, abstention: Abstention, judge: CompiledJudge
+    chosen: Candidate, settings: CompileSettings, abstention: Abstention, judge: JudgeTree
 ) -> dict[str, Setting]:
     """Settings with which the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
     if settings.rated.recorded is not None:
         found |= ranges_for_card(settings.rated.recorded)
-    if settings.rated.asked and (judge.jurors or not judge.asks_lm):
+    if settings.rated.asked and settings.asked_by(judge).recorded is None:
         found["kind"] = JURY_KIND
     if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
         found["prompts"] = "; ".join(searched)
-    if (form := adapter_name(judge.module)) != CHAT:
-        found[ADAPTER] = form
-    if (own := verdict_form(judge.module)) is not None:
-        found[VERDICT] = own
+    if not settings.rated.asked:  # of several each has its own
+        said = [("adapter", one.form) for one in judge.prompts if one.form != CHAT]
+        found |= dict([*said, *(("verdict", one.verdict) for one in judge.prompts if one.fields and one.verdict)])
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:
@@ -419,7 +414,7 @@ def card_settings(
 
 
 def _earlier(
-    dataset: Dataset, settings: CompileSettings, made: Mapping[str, Setting], judge: CompiledJudge
+    dataset: Dataset, settings: CompileSettings, made: Mapping[str, Setting], judge: JudgeTree
 ) -> ProgramCard | None:
     """The version that this very compile wrote before it was killed: the same content, its test use not counted yet.
 
@@ -434,8 +429,7 @@ def _earlier(
         "objective": settings.objective,
         "seed": settings.seed,
     }
-    prompt = programs.dump_module(judge.module)
-    found = programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
+    found = programs.find(settings.home, settings.name, facts, judge.saved())
     uses = read_family(settings.home, settings.name).looks
     return None if found and f"{found.version:04d}" in {use.version for use in uses} else found
 
@@ -557,7 +551,7 @@ def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tu
     return optimizer, plan_rounds(parts, module, settings, optimizer, champion=champion)
 
 
-def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
+def _refusal(labels: LabelSet, settings: CompileSettings, judge: JudgeTree, found: Verification) -> str:
     reads_model = judge.asks_lm and not settings.lm.no_model
     if compares(labels.task) and not reads_model and "reference" not in labels.fields:
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
@@ -593,7 +587,7 @@ def _sizes(dataset: Dataset) -> str:
 
 def _half_way(shipped: Round) -> list[str]:
     """Note on the verdicts of the prompt that ships that lay between two grades, fitted and tested on."""
-    if shipped.judge.joint is not None or shipped.bench.scale.interval:
+    if shipped.judge.kind in {"panel", "cascade"} or shipped.bench.scale.interval:
         return []  # a mean of two verdicts lies between them; nobody said so
     tested = shipped.judged.get("compiled_prompt")
     found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
@@ -605,7 +599,7 @@ def _notes(
     settings: CompileSettings,
     verification: Verification,
     objective: Objective,
-    judge: CompiledJudge,
+    judge: JudgeTree,
 ) -> tuple[str, ...]:
     labels, experts = dataset.labels, dataset.test.experts
     notes = [*constant_notes(labels, experts), *reading_notes(labels, experts)]

@@ -10,7 +10,7 @@ unknown, all are compared by calls an item: unknown is not free.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from judgec.compile.assemble import Bench, evidence_only, learned_part, out_of_fold
+from judgec.compile.assemble import Bench, Fitted, evidence_only, learned_part, out_of_fold
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import LEAST, difference, in_common
 from judgec.compile.dataset import ratings_of
@@ -18,7 +18,6 @@ from judgec.compile.list_price import listed_price
 from judgec.compile.recorded import worth_of
 from judgec.compile.search.plan import asked_once
 from judgec.compile.settings import CompileSettings
-from judgec.raters.judge import CompiledJudge
 from judgec.records.cost import JudgeCost, JudgeKind
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
@@ -31,7 +30,7 @@ TRAIN_AND_DEV = "train+dev"
 
 
 def judge_costs(
-    bench: Bench, choice: ChosenPrompt, judge: CompiledJudge, settings: CompileSettings, objective: Objective
+    bench: Bench, choice: ChosenPrompt, judge: Fitted, settings: CompileSettings, objective: Objective
 ) -> tuple[JudgeCost, ...]:
     """A row for each candidate, panel and cascade, and for evidence alone, the best first.
 
@@ -137,7 +136,7 @@ def _listed(bench: Bench, one: ScoredCandidate) -> float | None:
 
 
 def _asked(
-    bench: Bench, choice: ChosenPrompt, judge: CompiledJudge, settings: CompileSettings, objective: Objective
+    bench: Bench, choice: ChosenPrompt, judge: Fitted, settings: CompileSettings, objective: Objective
 ) -> Iterator[JudgeCost]:
     """The prompts of a search, at list price; a cascade out of fold on the same items."""
     items = bench.dataset.dev.items

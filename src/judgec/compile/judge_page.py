@@ -22,11 +22,10 @@ from judgec.compile.verify import BEST_ALONE
 from judgec.errors import JudgecError
 from judgec.labels.split.family import write_whole
 from judgec.raters import programs
-from judgec.raters.cascade import EVIDENCE
 from judgec.raters.decision import acceptability
-from judgec.raters.programs import dump_module
-from judgec.raters.recorded import RECORDED_KIND
-from judgec.raters.tree import tree_of
+from judgec.raters.judge import JudgeTree, load_judge, outline, uncompiled
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
+from judgec.raters.tree import EVIDENCE, Prompt, Recorded
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
 from judgec.records.consensus import accept_rate_of, mean_of, people_mean
@@ -50,6 +49,7 @@ from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.systems import SystemAgreement
 
+PROMPT = "prompt"  # what the only prompt of a judge is called among its lines
 MOST_REASONS = 5  # why items are unscored
 STATED = "Confidence that the model stated: how many items got each grade with each"
 KINDS = {
@@ -126,7 +126,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             sizes=() if compiled.panel is None else size_costs(compiled.panel.curve, ship=compiled.judge.asks_lm),
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             unscored=dict(reasons.most_common(MOST_REASONS)),
-            prompt=[] if card.evidence_alone else prompt_lines(dump_module(compiled.judge.module)),
+            prompt=_prompt_lines(compiled.judge, settings.rated.recorded),
             before=before,
             parent=parent,
             data=_data(compiled, settings, card),
@@ -135,12 +135,12 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             items=items_of(compiled),
             modes=found_modes(compiled),
             systems=compiled.systems,
-            tree=_picture(compiled, card),
+            tree=_picture(compiled),
         )
     )
 
 
-def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
+def _picture(compiled: Compiled) -> Markup:
     """The judge as nested boxes, with what each rater costs and adds."""
     facts: dict[str, list[str]] = {}
     for row in compiled.costs:
@@ -151,8 +151,7 @@ def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
     found = compiled.combined
     share = f" ({100 * found.share:.0f} % of the items)" if isinstance(found, CascadeFound) else ""
     then = f"where it is unsure{share}"
-    tree = tree_of(compiled.judge, card)
-    return render("tree.html", {"tree": tree, "facts": facts, "words": KINDS, "then": then})
+    return render("tree.html", {"tree": outline(compiled.judge.rater), "facts": facts, "words": KINDS, "then": then})
 
 
 def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:
@@ -289,11 +288,26 @@ def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     if before:
         name = f"{card.name}@{before}"
         try:
-            return name, prompt_lines(programs.load(settings.home, name).program)
+            return name, _prompt_lines(load_judge(programs.load(settings.home, name)))
         except JudgecError:
             return f"readable {name}", None
     start = next((one.candidate for one in compiled.scored if one.candidate.name == UNCOMPILED), None)
-    return "the uncompiled prompt", None if start is None else prompt_lines(dump_module(start.module))
+    if start is None:
+        return "the uncompiled prompt", None
+    return "the uncompiled prompt", _prompt_lines(uncompiled(start.module, card.task, card.scale, card.aspects))
+
+
+def _prompt_lines(judge: JudgeTree, recorded: RecordedVerdicts | None = None) -> list[str]:
+    """Those that a judge is made of as lines: their prompts, as far as they are known; none of evidence alone."""
+    lines: list[str] = []
+    for one in judge.leaves:
+        if isinstance(one, Prompt):
+            name = one.name if len(judge.leaves) > 1 else PROMPT
+            lines += prompt_lines({name: one.model_dump(mode="json")})
+        else:
+            known = recorded.judges[one.name].prompt if recorded is not None and isinstance(one, Recorded) else None
+            lines += [f"== {one.name}: {KINDS[one.kind]}", *(known or "").splitlines()]
+    return lines
 
 
 def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
@@ -317,7 +331,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
         **({"model": card.engine} if card.engine == NO_MODEL else prompted),
-        "judge": tree_of(compiled.judge, card).sentence,
+        "judge": compiled.judge.sentence,
         "objective": objective_name(card.objective),
         "recorded judges": "; ".join(f"{what} {one.name}" for what, one in known if one is not None and first.alone),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),

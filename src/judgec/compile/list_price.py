@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from judgec.lm.prices import TYPICAL_REPLY, estimate_tokens, price
-from judgec.raters.live import live_prompt
 from judgec.raters.recorded import RecordedVerdicts
+from judgec.raters.turns import filled
 from judgec.raters.verdicts import AboutJudge
 from judgec.records.label import Item
 
@@ -22,13 +22,12 @@ def listed_price(about: AboutJudge, items: Sequence[Item], aspects: Sequence[str
     Returns:
         None where its prompt or the price of its model is not known.
     """
-    prompt = live_prompt(about)
     rate = price(about.model) if about.model else None
     some = items[:PRICED]
-    if prompt is None or rate is None or not some:
+    if not about.messages or rate is None or not some:
         return None
     of = aspects if "" not in about.messages else aspects[:1]
-    asked = [prompt.filled(aspect, item) for item in some for aspect in of if prompt.of(aspect)]
+    asked = [turns for item in some for aspect in of if (turns := filled(about.messages, aspect, item))]
     usd = sum(estimate_tokens(messages) * rate.input + TYPICAL_REPLY * rate.output for messages in asked)
     return usd / len(some)
 

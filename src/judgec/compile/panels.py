@@ -9,20 +9,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
+from judgec.compile.assemble import Bench, Fitted, bill_of, fitted, learned_part, rated_out_of_fold
 from judgec.compile.calibrate_choice import Data, decided_by_cuts, folds_by_query
 from judgec.compile.choose import ChosenPanel, ChosenPrompt, PanelSize
 from judgec.compile.compared import difference, gain
 from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
-from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidate, worth_of
+from judgec.compile.recorded import best_single, scored_candidate, worth_of
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import ALL, AUTO, CompileSettings
 from judgec.lm.watch import Watch
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.pool import MEAN, Panel, mean_distribution, pool
-from judgec.raters.programs import dump_module, load_module
+from judgec.raters.pool import MEAN, mean_distribution, pool
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.raters.tree import Mean
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
@@ -87,6 +86,10 @@ class _Table:
         """The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled."""
         return self.bench.target(self.part)
 
+    def mean(self, members: Sequence[str]) -> Mean:
+        """The panel of these judges."""
+        return Mean(of=tuple(self.bench.leaves[name] for name in members))
+
     def pooled(self, members: Sequence[str]) -> Judgments:
         """The raw verdicts of a panel of these judges."""
         return pool([self.said[name] for name in members], self.bench.scale)
@@ -130,20 +133,19 @@ def choose_panel(
         if len(members) < 2:
             note = f"no panel is better by half a standard error than {incumbent.name} alone"
             return _alone(choice, single, note, curve)
-    panel, raw = Panel(members=tuple(members)), table.pooled(members)
+    panel, raw = table.mean(members), table.pooled(members)
     by_fold = [raw] * (int(fold.max()) + 1)
     tried = _Tried(_by_cuts(table, raw), loss_out_of_fold(by_fold, table.target, fold, bench.scale, joint=True))
     candidate = _candidate(panel, incumbent)
-    recorded = table.recorded.with_panel(candidate.name, panel)
     as_it_is = ratings_of(bench.dataset, table.part, raw)  # with the grade that the members state together
-    scored = scored_candidate(candidate, recorded, raw, as_it_is, objective, settings, tried.rated)
+    scored = scored_candidate(candidate, table.recorded, raw, as_it_is, objective, settings, tried.rated)
     choice = replace(choice, scored=(*choice.scored, replace(scored, members=panel.members)))
     gain, spared = table.gain(tried.rated, nested.rated), table.spared(tried, nested)
     said = f"{_with_error(gain)} out of fold, and spares a loss of {_with_error(spared)}"
     if not _replaces(gain, spared):
         note = f"panel {candidate.name} gains only {said}, over the best single judge, {incumbent.name}"
         return _alone(choice, single, note, curve)
-    judge = replace(fitted(bench, candidate, table.part, raw), panel=panel)
+    judge = fitted(bench, candidate, table.part, raw)
     if any(one.source != "lm" for one in single.calibrators.values()):  # evidence may make others superfluous
         both = ((judge, raw), (single, table.said[incumbent.name]))
         beside = table.gain(*(rated_out_of_fold(bench, one, table.part, own) for one, own in both))
@@ -185,8 +187,8 @@ def _enough(
     ids = [item.item_id for item in table.part.items]
     curve = []
     for n in sizes:
-        panel = table.recorded.with_panel(AUTO, Panel(members=tuple(order[:n] if n > 1 else [first])))
-        (calls, asked), cost = panel.calls_of(AUTO, ids), panel.cost_of(AUTO, ids)
+        rater = table.mean(order[:n]) if n > 1 else table.bench.leaves[first]
+        calls, asked, cost = bill_of(rater, table.recorded, ids)
         curve.append(
             PanelSize(
                 members=n,
@@ -247,7 +249,7 @@ def _apart(gain: PairedGain) -> bool:
     return gain.error is not None and gain.value > max(NEAR * gain.error, 0.0)
 
 
-def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str, curve: tuple[PanelSize, ...] = ()) -> ChosenPrompt:
+def _alone(choice: ChosenPrompt, single: Fitted, note: str, curve: tuple[PanelSize, ...] = ()) -> ChosenPrompt:
     """The single judge ships."""
     curve = tuple(replace(one, chosen=one.members == 1) for one in curve)
     panel = ChosenPanel(None, choice.chosen, single, curve)
@@ -362,19 +364,14 @@ def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
     return ratings_of(bench.dataset, part, replace(raw, grade=grade, accept=accept))
 
 
-def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
-    """The panel as a candidate; its prompt says who is on it."""
-    name = f"{MEAN} of {len(panel.members)}"
-    module = incumbent.module.deepcopy()
-    state = dump_module(module)
-    who = f"a panel ({name}) of {', '.join(panel.members)}"
-    for predictor in state.values():
-        predictor["signature"]["instructions"] = UNKNOWN_PROMPT.format(judge=who)
-    load_module(module, state, "instructions")
-    return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": MEAN})
+def _candidate(panel: Mean, incumbent: Candidate) -> Candidate:
+    """The panel as a candidate."""
+    name = f"{MEAN} of {len(panel.of)}"
+    made: dict[str, str | int] = {"kind": RECORDED_KIND, "judge": name, "panel": MEAN}
+    return Candidate(name, incumbent.module, settings=made, rater=panel)
 
 
-def _spoke(table: _Table, panel: Panel) -> str:
+def _spoke(table: _Table, panel: Mean) -> str:
     """Sentence on how many members gave a verdict on the items of train and dev."""
     count = np.sum([table.said[name].scored for name in panel.members], axis=0)
     all_of = len(panel.members)

@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
+from judgec.compile.assemble import Bench, bill_of, fitted, learned_part, rated_out_of_fold
 from judgec.compile.choose import ChosenPrompt, ScoredCandidate
 from judgec.compile.compared import LEAST, gain, in_common
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.search.candidates import Candidate, as_it_was, with_instructions
+from judgec.compile.search.candidates import Candidate, as_it_was
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.live import live_prompt
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
@@ -31,7 +29,6 @@ from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import interval
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
-UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +101,8 @@ def choose_recorded(
     without = replace(bench, evidence=None)
     calibrated = {}
     for name in tried:
-        raw = rated[name].raw
-        calibrated[name] = rated_out_of_fold(bench, fitted(without, Candidate(name, module), part, raw), part, raw)
+        raw, candidate = rated[name].raw, candidate_of(bench, name, module)
+        calibrated[name] = rated_out_of_fold(bench, fitted(without, candidate, part, raw), part, raw)
     chosen = _best_calibrated(calibrated, best, objective)
     if chosen != best:
         notes.append(f"{best} agrees best uncalibrated; {chosen} agrees better once both are calibrated")
@@ -114,7 +111,7 @@ def choose_recorded(
         notes.append(f"{chosen} and {baseline} were both asked about {shared:,} labels of train and dev")
     scored = tuple(
         scored_candidate(
-            candidate_of(recorded, name, module),
+            candidate_of(bench, name, module),
             recorded,
             one.raw,
             one.ratings,
@@ -125,34 +122,22 @@ def choose_recorded(
         for name, one in usable.items()
     )
     return ChosenPrompt(
-        chosen=with_prompt(candidate_of(recorded, chosen, module), recorded),
+        chosen=candidate_of(bench, chosen, module),
         fitted=None,
         scored=scored,
         notes=tuple(notes),
-        uncompiled=with_prompt(candidate_of(recorded, baseline, module), recorded),
-        alone=with_prompt(candidate_of(recorded, alone, module), recorded),
+        uncompiled=candidate_of(bench, baseline, module),
+        alone=candidate_of(bench, alone, module),
     )
 
 
-def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> Candidate:
+def candidate_of(bench: Bench, name: str, module: dspy.Module) -> Candidate:
     """A recorded judge as a candidate."""
+    assert bench.recorded is not None  # the caller has looked
     facts: dict[str, str | int] = {"kind": RECORDED_KIND, "judge": name}
-    if model := recorded.judges[name].model:
+    if model := bench.recorded.judges[name].model:
         facts["model"] = model
-    return Candidate(name, module, settings=facts)
-
-
-def with_prompts(judge: CompiledJudge, recorded: RecordedVerdicts, name: str) -> CompiledJudge:
-    """The judge with the prompts of those that it was made of, as far as they are known, so that they can be asked."""
-    about = {member: recorded.judges[member] for member in (judge.joint.members if judge.joint else (name,))}
-    known = {member: live_prompt(one) for member, one in about.items()}
-    return replace(judge, prompts={member: prompt for member, prompt in known.items() if prompt is not None})
-
-
-def with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
-    """The candidate with its own prompt in place of the task's, for whoever reads the program or the report."""
-    prompt = recorded.judges[candidate.name].prompt or UNKNOWN_PROMPT.format(judge=candidate.name)
-    return replace(candidate, module=with_instructions(candidate.module, prompt))
+    return Candidate(name, module, settings=facts, rater=bench.leaves[name])
 
 
 def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
@@ -246,14 +231,15 @@ def scored_candidate(
         settings: Of the interval.
         calibrated: Grades out of fold once they are calibrated, beside the experts' labels; None where nobody fitted.
     """
-    calls, asked = recorded.calls_of(candidate.name, raw.item_ids)
+    assert candidate.rater is not None  # ``candidate_of`` and panels say whose verdicts they are
+    calls, asked, dollars = bill_of(candidate.rater, recorded, raw.item_ids)
     return ScoredCandidate(
         candidate,
         objective.value(ratings),
         int((ratings.labelled & (ratings.judge == UNSCORED)).sum()),
         int(ratings.labelled.sum()),
         estimate=worth_of(ratings, objective, settings),
-        cost_usd=recorded.cost_of(candidate.name, raw.item_ids),
+        cost_usd=dollars,
         calls=calls,
         asked=asked,
         worth=None if calibrated is None else worth_of(calibrated, objective, settings),

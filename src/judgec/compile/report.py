@@ -20,9 +20,8 @@ from judgec.labels.split.draw import split_record
 from judgec.labels.split.family import Family
 from judgec.labels.split.memory import JUDGE, measured_by
 from judgec.lm.usage import Spent
-from judgec.raters.programs import Program, dump_module
-from judgec.raters.signatures import fingerprint
-from judgec.raters.tree import tree_of
+from judgec.raters.judge import outline, signature_of
+from judgec.raters.programs import Program
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.language import languages_of
@@ -89,8 +88,7 @@ class FinishedJudge:
         )
         return Program(
             card=_card(compiled, self.settings, self.cost, self.created),
-            program=dump_module(compiled.judge.module),
-            calibration=compiled.judge.calibration(),
+            tree=compiled.judge.saved(),
             split=split_record(split, items, measured_by(dataset.labels, self.settings.source), family.salt),
             report={**self.report(), "judgments": judgments},
         )
@@ -147,20 +145,21 @@ def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:
 def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: str) -> ProgramCard:
     labels, decision = compiled.dataset.labels, compiled.decision
     test = compiled.verification.agreements["compiled"].estimates
-    card = ProgramCard(
+    return ProgramCard(
         name=settings.name,
         task=labels.task,
         scale=labels.scale,
         aspects=labels.aspects,
         fields=labels.fields,
         missing=missing_of(labels),
-        signature=fingerprint(compiled.judge.module),
+        signature=signature_of(compiled.judge),
         data_digest=labels.digest,
         split_digest=compiled.dataset.split.digests["test"],
         languages=languages_of(labels.items),
         labels=labels.source.get("labels", ""),
         lm=settings.asked_by(compiled.judge).describe(),
         engine=NO_MODEL if settings.no_model else "" if compiled.judge.asks_lm else EVIDENCE_ALONE,
+        judge_kind=compiled.judge.kind,
         optimizer=settings.optimizer,
         settings=card_settings(compiled.chosen, settings, compiled.abstention, compiled.judge),
         objective=settings.objective,
@@ -176,7 +175,6 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         tie_band=compiled.judge.tie_band,
         test=dict(test),
     )
-    return card.model_copy(update={"judge_kind": tree_of(compiled.judge, card).judge_kind})
 
 
 def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> dict[str, object]:
@@ -215,7 +213,7 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
         "costs": [row.to_json() for row in compiled.costs],
         **({} if compiled.systems is None else {"systems": compiled.systems.to_json()}),
-        "tree": tree_of(compiled.judge, card).to_json(),
+        "tree": outline(compiled.judge.rater),
         **({} if not any(named.values()) else {"recorded": {name: one.name for name, one in named.items() if one}}),
         **({} if compiled.combined is None else {compiled.combined.key: compiled.combined.to_json()}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from judgec.compile.assemble import raw_of
 from judgec.compile.dataset import Dataset, ratings_of
 from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.held_out import NOT_SAVED, saved_judgments
@@ -17,12 +18,11 @@ from judgec.labels.labels import item_digest
 from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import NO_LM
 from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
-from judgec.raters.recorded import RECORDED_KIND, judge_of
+from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
@@ -121,8 +121,8 @@ class PromotionTest:
                 return Rivals(baselines, f"{seen}: give this judge another --name")
             judged = saved_judgments(program.report, test.items, card)
             missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
-            if missing and card.lm.get("model") == NO_LM and not card.evidence_alone:
-                return Rivals(baselines)  # of before there was no model: nobody can ask it any more
+            if missing and not program.tree:
+                return Rivals(baselines)  # of before there were trees: nobody can ask it any more
             if missing:
                 fresh = self._judged(program, [test.items[i] for i in missing])
                 if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
@@ -134,14 +134,11 @@ class PromotionTest:
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
         """Judgments of the champion on items that it was not tested on: from its own model, or as recorded."""
-        judge = load_judge(program)
+        judge, recorded = load_judge(program), self.settings.rated.recorded
         if not judge.asks_lm:
-            return judge.calibrate(items, None)
-        if program.card.settings.get("kind") == RECORDED_KIND and self.settings.rated.recorded is not None:
-            name = judge_of(program.card)
-            recorded = self.settings.rated.recorded.with_panel(name, judge.joint)
-            raw = recorded.judgments(name, [item.item_id for item in items])
-            return judge.calibrate(items, raw)
+            return judge.graded(items, None)
+        if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:
+            return judge.graded(items, raw_of(judge.rater, recorded, [item.item_id for item in items]))
         return judge.judge(items, _own_model(program.card, self.session))
 
 

@@ -12,7 +12,7 @@ from judgec.lm.adapters import CHAT, AdapterName
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.usage import MAX_WAIT
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.records.consensus import Consensus
@@ -185,14 +185,14 @@ class CompileSettings:
         """True where a further fold asks nobody: all verdicts were recorded."""
         return self.rated.recorded is not None and not self.rated.asked
 
-    def asked_by(self, judge: CompiledJudge) -> LMSpec:
+    def asked_by(self, judge: JudgeTree) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""
-        if not self.rated.asked or not judge.asks_lm:
+        members = {one.name: self.lm.members[one.name] for one in judge.leaves if one.name in self.lm.members}
+        if not members:
             return self.lm
-        if not judge.jurors:  # its verdicts were recorded, all in one place
-            return next(one for one in self.lm.members.values() if one.recorded is not None)
-        members = judge.joint.members if judge.joint else tuple(judge.jurors)
-        return LMSpec.jury({name: self.lm.members[name] for name in members}, api_base=self.lm.api_base)
+        if all(one.recorded is not None for one in members.values()):  # all in one place
+            return next(iter(members.values()))
+        return LMSpec.jury(members, api_base=self.lm.api_base)
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:

@@ -10,7 +10,7 @@ from judgec.compile.choose import ChosenPanel
 from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.pair_columns import LONGEST, longest, with_preference_columns
 from judgec.compile.search.candidates import Candidate
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.consensus import accept_rate_of, parts_of
 from judgec.records.estimate import Estimate
@@ -53,7 +53,7 @@ class Verification:
 
 def judge_test(
     bench: Bench,
-    judge: CompiledJudge,
+    judge: JudgeTree,
     chosen: Candidate,
     uncompiled: Candidate,
     alone: Candidate | None = None,
@@ -72,7 +72,7 @@ def judge_test(
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
     if bench.no_model:
-        judged["evidence_only"] = judged["compiled"] = judge.calibrate(test.items, None)
+        judged["evidence_only"] = judged["compiled"] = judge.graded(test.items, None)
         return judged, judged["compiled"]
     if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
@@ -82,7 +82,7 @@ def judge_test(
         judged[BEST_ALONE] = bench.raw(alone, test)
     if panel is not None:
         judged[COMPILED_SINGLE] = bench.judged(panel.single, panel.incumbent, test)
-    judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    judged["compiled"] = judge.graded(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
     if not judge.asks_lm:
         judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
     if chosen.name == uncompiled.name:

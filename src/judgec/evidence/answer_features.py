@@ -5,7 +5,7 @@ from math import log1p
 from typing import NamedTuple
 
 from judgec.evidence.overlap import Weight, ratio, support
-from judgec.evidence.text import VERSION, Library, StemmedText, read
+from judgec.evidence.text import Library, StemmedText, read
 from judgec.records.language import ENGLISH
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
@@ -157,16 +157,11 @@ class JudgedAnswer(NamedTuple):
         return ratio(sum(self.refused), len(self.refused))
 
 
-def refuses(sentence: str, definitions: int = VERSION) -> bool:
-    """True when a lower-case sentence says in English that the answer is not known or not given.
-
-    Args:
-        sentence: In lower case.
-        definitions: Version of the features' definitions; the first one knew fewer ways to say so.
-    """
+def refuses(sentence: str) -> bool:
+    """True when a lower-case sentence says in English that the answer is not known or not given."""
     if _any(_REFUSAL_CUES, sentence) and _REFUSAL.search(sentence) is not None:
         return True
-    return definitions > 1 and _may_be_empty(sentence) and _EMPTY_HANDS.search(sentence) is not None
+    return _may_be_empty(sentence) and _EMPTY_HANDS.search(sentence) is not None
 
 
 def _may_be_empty(said: str) -> bool:
@@ -178,27 +173,25 @@ def _any(cues: tuple[str, ...], said: str) -> bool:
     return any(map(said.__contains__, cues))
 
 
-def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText | None = None) -> tuple[bool, ...]:
+def refusing(passage: StemmedText, like: StemmedText | None = None) -> tuple[bool, ...]:
     """For each sentence of a text whether it refuses; found once a text.
 
     Args:
         passage: The text.
-        definitions: As ``refuses`` has them.
         like: A text of the same language that has most of these sentences.
     """
-    known = passage.refusing.get(definitions)
+    known = passage.refusing
     if known is None and like is not None:
-        before = dict(zip((line for line, _ in like.lines), refusing(like, definitions), strict=True))
-        known = tuple([before[line] if line in before else refuses(line, definitions) for line, _ in passage.lines])
-        passage.refusing[definitions] = known
-    if known is None:
+        before = dict(zip((line for line, _ in like.lines), refusing(like), strict=True))
+        known = tuple([before[line] if line in before else refuses(line) for line, _ in passage.lines])
+    elif known is None:
         lines = [line for line, _ in passage.lines]
         said = "\n".join(lines)
         if _any(_REFUSAL_CUES, said) or _may_be_empty(said):
-            known = tuple([refuses(line, definitions) for line in lines])
+            known = tuple([refuses(line) for line in lines])
         else:  # what no sentence can have
             known = (False,) * len(lines)
-        passage.refusing[definitions] = known
+    passage.refusing = known
     return known
 
 
@@ -219,14 +212,14 @@ def without_courtesies(text: str) -> str:
 def read_answer(text: str, library: Library) -> JudgedAnswer:
     """``text`` with its refusals and courtesies found."""
     passage = library.read(text)
-    refused = refusing(passage, library.definitions)
+    refused = refusing(passage)
     bare = without_courtesies(text)
-    claims = passage if bare == text else read(bare, library.reader, units=library.units)
+    claims = passage if bare == text else read(bare, library.reader)
     if bare != text or any(refused):
-        kept = [i for i, refuse in enumerate(refusing(claims, library.definitions, passage)) if not refuse]
+        kept = [i for i, refuse in enumerate(refusing(claims, passage)) if not refuse]
         lines, quotes = [claims.lines[i] for i in kept], [claims.quotes[i] for i in kept]
         sentences = [claims.sentences[i] for i in kept]
-        claims = StemmedText(lines, 0, quotes, library.reader, units=library.units, sentences=sentences)
+        claims = StemmedText(lines, 0, quotes, library.reader, sentences=sentences)
     return JudgedAnswer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 
 

@@ -20,7 +20,7 @@ from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
-from judgec.evidence.text import VERSION, WORD_LISTS, WORD_LISTS_UNTIL, Library, StemmedText, library_of
+from judgec.evidence.text import VERSION, Library, StemmedText, library_of
 from judgec.evidence.themes import THEME_NAMES, Themes
 from judgec.records.conversation import spoken
 from judgec.records.label import FloatArray, Item
@@ -31,9 +31,6 @@ from judgec.records.tasks.spec import FAMILIES, PAIR, TOLD
 
 Reads = Mapping[str, tuple[str, ...]]
 Observed = tuple[FloatArray, list[bytes]]  # features, and the parts of the same texts
-
-OLDEST = 1  # definitions whose features can still be computed
-GONE = ("peers", "conversation", "steps", "claims", "citations")  # families of saved models that are computed no more
 
 TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
 """What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
@@ -57,10 +54,6 @@ USUAL_READS: Reads = {  # what most tasks of the package read, by family; a fiel
 }
 _USUAL_TEXTS = tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reading))
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
-
-
-class EvidenceGoneError(ArtifactError):
-    """A saved model reads what is computed no more: the message names it."""
 
 
 class Idf(dict[str, float]):
@@ -95,7 +88,7 @@ class EvidenceModel:
         families: Which features are computed, of ``FAMILIES``.
         pairs: True when two answers are compared.
         mean_length: Mean stems of a training document, for BM25.
-        version: Of the features' definitions: a saved judge keeps the features that it was calibrated with.
+        version: Of the features' definitions: a judge that was calibrated with others is refused.
         reads: The input fields that each family reads, the first that an item has.
         languages: Whose stemmers and function words are used; of several each item's own, the first where it cannot
             be told.
@@ -292,7 +285,7 @@ class EvidenceModel:
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
     def _libraries(self) -> dict[str, Library]:
-        return {language: library_of(language, self.version) for language in self.languages}
+        return {language: library_of(language) for language in self.languages}
 
     def _answer(self, item: Item) -> str:
         return next((spoken(said) for name in self.reads.get("answer", ()) if (said := item.inputs.get(name))), "")
@@ -323,11 +316,15 @@ class EvidenceModel:
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
 
     @classmethod
+    def read(cls, saved: object) -> "EvidenceModel":
+        """The model itself, or the one that ``to_json`` wrote."""
+        return saved if isinstance(saved, EvidenceModel) else cls.from_json(str(saved))
+
+    @classmethod
     def from_json(cls, text: str) -> "EvidenceModel":
         """The model that ``to_json`` wrote.
 
         Raises:
-            EvidenceGoneError: When it has families, or word lists of a language, that are gone.
             ArtifactError: When the text is damaged or was written for other definitions of the features.
         """
         try:
@@ -335,13 +332,8 @@ class EvidenceModel:
             version = state["version"]
             idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
             families = tuple(map(str, state["families"]))
-            if gone := [name for name in families if name in GONE]:
-                raise EvidenceGoneError(f"evidence of {' and '.join(gone)}")
             own = {str(family): tuple(map(str, fields)) for family, fields in state.get("reads", {}).items()}
             languages = tuple(map(str, state.get("languages", (ENGLISH,))))
-            worded = [name.title() for name in languages if name in WORD_LISTS]
-            if worded and version <= WORD_LISTS_UNTIL:
-                raise EvidenceGoneError(f"word lists of {' and '.join(worded)}")
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
             sound = sound and bool(languages) and set(languages) <= LANGUAGES.keys()
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
@@ -352,10 +344,10 @@ class EvidenceModel:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."
             ) from fault
-        if not OLDEST <= version <= VERSION or not sound or not model.mean_length >= 1:
+        if version != VERSION or not sound or not model.mean_length >= 1:
             raise ArtifactError(
                 f"evidence model: version {version}, families {list(families)}, languages {list(languages)}; "
-                f"version {OLDEST} to {VERSION} of {', '.join(_NAMES)} in {', '.join(LANGUAGES)} is needed. "
+                f"version {VERSION} of {', '.join(_NAMES)} in {', '.join(LANGUAGES)} is needed. "
                 "Compile the judge again with this release."
             )
         return model

@@ -1,9 +1,9 @@
 """Computes features in other processes; whoever asks gets them in the order of the file.
 
 The evidence of an item depends on the item alone, so that which process computes it makes no difference, not in a bit.
-A process is this interpreter started anew, which reads items from its input and writes features to its output, a line
-of JSON each. It imports nothing but evidence, and ends with its input, so also when this process is killed. What one
-that dies had is computed here.
+A process is this interpreter started anew, which reads items from its input, a line of JSON a piece, and writes parts
+and features to its output, behind a line of lengths. It imports nothing but evidence, and ends with its input, so also
+when this process is killed. What one that dies had is computed here.
 """
 
 import gc
@@ -12,10 +12,10 @@ import os
 import subprocess
 import sys
 import threading
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import pairwise
 from types import TracebackType
 from typing import IO, Self
 
@@ -24,6 +24,7 @@ import numpy as np
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.records.label import Item
 
+FLOAT_BYTES = 8
 LEAST_ITEMS = 4_000  # fewer are done before other processes have started
 
 _CODE = f"from {__name__} import serve; serve()"
@@ -77,13 +78,15 @@ class Processes:
         asked = [[item.item_id, item.query_id, item.inputs, item.agent, item.group] for item in items]
         try:
             _put(child.stdin, [evidence.digest, asked])
-            features, parts = json.loads(child.stdout.readline())
-        except (OSError, ValueError):  # nothing comes, or half a line
+            ends = np.cumsum([0, *json.loads(child.stdout.readline())]).tolist()
+            parts = child.stdout.read(ends[-1])
+            shape = len(items), len(evidence.names)
+            features = np.frombuffer(child.stdout.read(FLOAT_BYTES * shape[0] * shape[1])).reshape(shape)
+        except (OSError, ValueError):  # nothing comes, or less than all of it
             if self._left:
                 raise
             return evidence.observe(items)
-        numbers = np.frombuffer(b64decode(features), dtype=np.float64)
-        return numbers.reshape(len(items), len(evidence.names)), [part.encode("latin-1") for part in parts]
+        return features, [parts[start:end] for start, end in pairwise(ends)]
 
 
 def count_of(asked: int | None, items: int, *, asks_lm: bool) -> int:
@@ -109,13 +112,13 @@ def serve() -> None:
             digest, asked = json.loads(line)
             items = [Item(item_id, query_id, _inputs(given), *rest) for item_id, query_id, given, *rest in asked]
             features, parts = models[digest].observe(items)
-            _put(target, [b64encode(features.tobytes()).decode(), [part.decode("latin-1") for part in parts]])
+            _put(target, [*map(len, parts)], b"".join(parts) + features.tobytes())
 
 
 def _inputs(given: Mapping[str, object]) -> dict[str, str | tuple[str, ...]]:
     return {name: tuple(map(str, value)) if isinstance(value, list) else str(value) for name, value in given.items()}
 
 
-def _put(file: IO[bytes], content: object) -> None:
-    file.write(json.dumps(content).encode() + b"\n")
+def _put(file: IO[bytes], content: object, behind: bytes = b"") -> None:
+    file.write(json.dumps(content).encode() + b"\n" + behind)
     file.flush()

@@ -60,7 +60,7 @@ def reference_features(
     reply, asked = answer.passage, question.vocabulary
     wanted = [passage for passage in map(library.read, alternatives(reference)) if passage.stems]
     rows = [_compare(reply, question, passage, weight) for passage in wanted]
-    unknown = any(any(refusing(passage, library.definitions)) for passage in wanted)
+    unknown = any(any(refusing(passage)) for passage in wanted)
     best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
     means = (total(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
     union = {stem: None for passage in wanted for stem in passage.vocabulary}

@@ -419,7 +419,6 @@ class StemmedText:
         size: Characters of the source, for the cache's budget.
         quotes: Each of these sentences as written, for whoever wants to quote one.
         reader: Of its language.
-        units: Whether numbers with units are read as quantities.
         sentences: Their stems, where somebody has them already.
     """
 
@@ -430,11 +429,9 @@ class StemmedText:
         quotes: Iterable[str] = (),
         reader: Reader = _ENGLISH,
         *,
-        units: bool = True,
         sentences: Iterable[list[str]] | None = None,
     ) -> None:
         self.reader = reader
-        self.units = units
         self.lines = tuple(lines)
         self.size = size
         self.quotes = tuple(quotes)
@@ -443,8 +440,8 @@ class StemmedText:
         self.stems: list[str] = list(chain.from_iterable(self.sentences))
         self.nearest: dict[str, float] = {}
         """For a stem that is not here how much the most similar one resembles it, as far as somebody has asked."""
-        self.refusing: dict[int, tuple[bool, ...]] = {}
-        """For each sentence whether it refuses, by the version of the definitions, as far as somebody has asked."""
+        self.refusing: tuple[bool, ...] | None = None
+        """For each sentence whether it refuses, once somebody has asked."""
 
     @once
     def vocabulary(self) -> dict[str, int]:
@@ -471,7 +468,7 @@ class StemmedText:
     def quantities(self) -> dict[str, tuple[Quantity, ...]]:
         """Of each figure that a unit follows what it amounts to, everywhere that it does."""
         found: dict[str, tuple[Quantity, ...]] = {}
-        if not self.units or not self.numbers:
+        if not self.numbers:
             return found
         reader, texts = self.reader, self.quotes or tuple(line for line, _ in self.lines)
         for text, (_, words), stems in zip(texts, self.lines, self.sentences, strict=True):
@@ -569,11 +566,6 @@ class StemmedText:
 
 
 VERSION = 4  # of the features' definitions: raised whenever a number changes for the same item
-"""1: refusals that name their writer's papers ("nothing in the pages I was shown") counted as claims. 2: figures were
-compared without their units. 3: German, Spanish and French had word lists (months, figures in words, refusals, what a
-question asks for), which are gone: such judges judge no more."""
-UNITS_SINCE = 3
-WORD_LISTS_UNTIL, WORD_LISTS = 3, ("german", "spanish", "french")
 
 
 class Library:
@@ -582,15 +574,12 @@ class Library:
 
     Args:
         budget: Characters of source text kept; a character costs about 150 bytes once analysed.
-        definitions: Version of the features' definitions that the texts are read for.
         language: Of the texts.
     """
 
-    def __init__(self, budget: int = 400_000, *, definitions: int = VERSION, language: str = ENGLISH) -> None:
+    def __init__(self, budget: int = 400_000, *, language: str = ENGLISH) -> None:
         self.budget = budget
-        self.definitions = definitions
         self.reader = reader_of(language)
-        self.units = definitions >= UNITS_SINCE
         self._kept: OrderedDict[str | tuple[str, ...], StemmedText] = OrderedDict()
         self._size = 0
         self._lock = Lock()
@@ -602,7 +591,7 @@ class Library:
             if known is not None:
                 self._kept.move_to_end(text)
                 return known
-        passage = read(text, self.reader, units=self.units) if isinstance(text, str) else self._join(text)
+        passage = read(text, self.reader) if isinstance(text, str) else self._join(text)
         with self._lock:
             replaced = self._kept.pop(text, None)
             self._size += passage.size - (0 if replaced is None else replaced.size)
@@ -619,17 +608,17 @@ class Library:
         lines = chain.from_iterable([part.lines for part in parts])
         sentences = chain.from_iterable([part.sentences for part in parts])
         size = sum(part.size for part in parts)
-        return StemmedText(lines, size, quotes, self.reader, units=self.units, sentences=sentences)
+        return StemmedText(lines, size, quotes, self.reader, sentences=sentences)
 
 
 @lru_cache(maxsize=4)
-def library_of(language: str, definitions: int) -> Library:
+def library_of(language: str) -> Library:
     """The one library of a language in this process: texts that come again in later items are known."""
-    return Library(definitions=definitions, language=language)
+    return Library(language=language)
 
 
-def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:
+def read(text: str, reader: Reader = _ENGLISH) -> StemmedText:
     """``text`` analysed, without keeping it."""
     known = reader.lines(text)
     lines = [(part.lower(), words) for part, words in known]
-    return StemmedText(lines, len(text) + 1, [part for part, _ in known], reader, units=units)
+    return StemmedText(lines, len(text) + 1, [part for part, _ in known], reader)

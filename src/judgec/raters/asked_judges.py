@@ -5,7 +5,7 @@ each member's own judgment is kept beside the joint one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -13,8 +13,9 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.raters.agreement import agreement
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.pool import pool
+from judgec.raters.predictors import rewritten
 from judgec.raters.tasks.preference import without_contexts
 from judgec.raters.vote import require_alike
 from judgec.records.card import ProgramCard
@@ -34,15 +35,14 @@ class AskedJudge:
     """
 
     name: str
-    judge: CompiledJudge
+    judge: JudgeTree
     ask: Ask
     card: ProgramCard | None = None
 
     @property
     def reads_contexts(self) -> bool:
         """True if it was made to see passages."""
-        ((_, predictor),) = self.judge.module.named_predictors()
-        return "contexts" in predictor.signature.input_fields
+        return any("contexts" in one.inputs for one in self.judge.prompts)
 
     def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
         """Its judgments; items of whose pool nothing is shown are judged by a prompt that does not speak of contexts.
@@ -90,12 +90,12 @@ class AskedJudges:
         require_alike([(one.name, one.judge) for one in self.members], "--judge")
 
     @classmethod
-    def alone(cls, judge: CompiledJudge, ask: Ask) -> Self:
+    def alone(cls, judge: JudgeTree, ask: Ask) -> Self:
         """One judge, whose name nobody asks for."""
         return cls((AskedJudge("", judge, ask),))
 
     @property
-    def judge(self) -> CompiledJudge:
+    def judge(self) -> JudgeTree:
         """The first of them: task, scale and aspects are those of all."""
         return self.members[0].judge
 
@@ -122,7 +122,7 @@ class AskedJudges:
         if len(voters) == 1:
             return voters[0], {}
         self._grades.append(np.array([one.grade.astype(np.int8).ravel() for one in voters]))
-        return pool(voters, self.judge.scale, [one.judge.thresholds for one in self.members]), said
+        return pool(voters, self.judge.scale, [one.judge.rater.thresholds for one in self.members]), said
 
     def agreement(self) -> dict[str, object] | None:
         """Agreement of the members on what was judged so far; None of a judge alone."""
@@ -130,7 +130,6 @@ class AskedJudges:
         return None if found is None else {"members": list(self.names), **found}
 
 
-def _without_contexts(judge: CompiledJudge) -> CompiledJudge:
-    """The judge with the prompt for answers of which no document is shown; so are its jurors."""
-    jurors = {name: without_contexts(module) for name, module in judge.jurors.items()}
-    return replace(judge, module=without_contexts(judge.module), jurors=jurors)
+def _without_contexts(judge: JudgeTree) -> JudgeTree:
+    """The judge with prompts for answers of which no document is shown."""
+    return judge.with_prompts(lambda one: rewritten(one, judge.scale, without_contexts))

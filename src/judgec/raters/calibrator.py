@@ -65,7 +65,7 @@ class CalibratorChoice(FiniteRecord):
         loss: Mean ranked probability score (Brier score on a nominal scale) out of fold; lower is better.
         grade_error: Mean distance in grades between the grade it ships and the experts' (share wrong on a nominal
             scale).
-        value: The objective out of fold; None in programs that were written before rules were compiled.
+        value: The objective out of fold.
         gain: How much higher its objective is than the incumbent's; 0 for the incumbent itself.
         gain_error: Standard error of ``gain``, clustered by query; None where undefined: it may not ship then.
         guarded: True when kappa or QWK fall too far below the incumbent's, or the loss is higher: it may not ship.
@@ -75,10 +75,10 @@ class CalibratorChoice(FiniteRecord):
 
     source: Source
     family: Family
-    rule: RuleName = "nearest"
+    rule: RuleName
     loss: float
     grade_error: float
-    value: float | None = None
+    value: float
     gain: float = 0.0
     gain_error: float | None = 0.0
     guarded: bool = False
@@ -229,8 +229,8 @@ class Calibrator(FiniteRecord):
             verdicts: What ``apply`` was given.
             values: What each grade stands for, shape (n_grades,).
         """
-        alone = self.source == "lm" and not self.rule.legacy and verdicts is not None
-        return expected(verdicts if alone and verdicts is not None else spread, values)
+        alone = verdicts if self.source == "lm" and self.rule.name != "nearest" else None
+        return expected(spread if alone is None else alone, values)
 
     def sure(self, probability: FloatArray) -> FloatArray:
         """Probability that the shipped grade is right, from its calibrated probability, same shape."""

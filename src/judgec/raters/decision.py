@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from judgec.records.judgment import Judgments, expected
+from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
@@ -17,6 +17,7 @@ HALF_WAY = (
 )
 EVEN = 1e-9  # probabilities closer than this count as equal
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
+ROUNDED = 1e-9  # by which a score may miss an accepted number
 LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken
 
 
@@ -26,7 +27,7 @@ class DecisionRule(FiniteRecord):
     ``raw``: the grade that the LM stated. ``map``: cut points on the value of the LM's verdict, which for a single
     verdict is a monotone map of its grades to the experts'. ``likeliest``: the most probable grade. ``median``: the
     first grade at which half of the probability is reached. ``cuts``: cut points on the expected score. ``nearest``:
-    the grade nearest to the expected score, as programs had it that were written before rules were compiled.
+    the grade nearest to the expected score, of regressions.
 
     Args:
         name: Which rule.
@@ -35,11 +36,6 @@ class DecisionRule(FiniteRecord):
 
     name: RuleName = "nearest"
     cuts: tuple[float, ...] = ()
-
-    @property
-    def legacy(self) -> bool:
-        """True for programs that were written before rules were compiled."""
-        return self.name == "nearest"
 
     def grades(
         self, spread: FloatArray, scale: Scale, verdicts: FloatArray | None = None, stated: IntArray | None = None
@@ -135,6 +131,30 @@ def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
         return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
     values = np.array(scale.values)
     return np.asarray((expected(probabilities, values) - values[0]) / (values[-1] - values[0]))
+
+
+def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = None) -> IntArray:
+    """1 accepted, 0 rejected, -1 when nobody said which grades are accepted and no threshold was fitted.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+        threshold: The least ``acceptability`` that is accepted; None means even odds.
+    """
+    if scale.accept_index is None and threshold is None:
+        return np.full(len(probabilities), UNSCORED, dtype=np.int64)
+    if threshold is None and scale.interval and scale.accept_index is not None:
+        least = scale.values[scale.accept_index] - ROUNDED
+        return (expected(probabilities, scale.values) >= least).astype(np.int64)
+    return (acceptability(probabilities, scale) >= (EVEN_ODDS if threshold is None else threshold)).astype(np.int64)
+
+
+def disagreements(judgments: Judgments, scale: Scale) -> int:
+    """Number of grades that say accept where the fitted threshold says reject, or the other way round."""
+    if scale.accept_index is None:
+        return 0
+    by_grade = judgments.grade >= scale.accept_index
+    return int(((judgments.accept != UNSCORED) & (by_grade != (judgments.accept == 1))).sum())
 
 
 def half_way(raw: Judgments, scale: Scale) -> int:

@@ -11,29 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from pydantic import Field
 
 from judgec.raters.decision import DecisionRule, acceptability, nearest_grade
 from judgec.raters.pairwise import TIE, most_probable
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
 
 MEAN = "mean"  # in reports, the one way to pool
 ALL_FAILED = "no verdict of any member of the panel that was asked"
 Thresholds = Mapping[str, float]
 """A judge's accept thresholds, by those aspects that have one."""
-
-
-class Panel(FiniteRecord):
-    """Judges whose raw verdicts are pooled, by name."""
-
-    members: tuple[str, ...] = Field(min_length=1)
-
-    def verdict(self, said: Sequence[Judgments], scale: Scale) -> Judgments:
-        """The members' verdicts as one; ``said`` has one a member, in their order."""
-        return pool(said, scale)
 
 
 def pool(
@@ -128,3 +116,50 @@ def _reasons(said: Sequence[Judgments], joint: Judgments, scale: Scale) -> tuple
         off = np.array([(one.grade != joint.grade).any(axis=1) for one in said]) + np.where(silent, 0.5, 0.0)
     chosen = np.where([one.scored for one in said], off, np.inf).argmin(axis=0)
     return tuple(said[one].rationale[row] for row, one in enumerate(chosen.tolist()))
+
+
+def merged(first: Judgments, second: Judgments, rows: IntArray) -> Judgments:
+    """The first judge's judgments, in these rows those of the one behind it.
+
+    Args:
+        first: Of all items.
+        second: Of the items in ``rows``, in this order.
+        rows: Positions in ``first``.
+    """
+
+    def filled(name: str) -> FloatArray:
+        whole = getattr(first, name).copy()
+        whole[rows] = getattr(second, name)
+        return np.asarray(whole)
+
+    flipped = None
+    if first.flipped is not None and second.flipped is not None:
+        flipped = first.flipped.copy()
+        flipped[rows] = second.flipped
+    stated = None
+    if first.stated is not None or second.stated is not None:
+        stated = np.full(len(first.item_ids), np.nan) if first.stated is None else first.stated.copy()
+        stated[rows] = np.nan if second.stated is None else second.stated
+    reasons, unscored = np.array(first.rationale, dtype=object), np.array(first.unscored, dtype=object)
+    reasons[rows], unscored[rows] = second.rationale, second.unscored
+    details = first.details
+    if details is not None and second.details is not None:
+        later = dict(zip(rows.tolist(), second.details, strict=True))
+        details = tuple(later.get(row, one) for row, one in enumerate(details))
+    escalated = np.zeros(len(first.item_ids), dtype=bool)
+    escalated[rows] = True
+    return replace(
+        first,
+        probabilities=filled("probabilities"),
+        grade=filled("grade").astype(np.int64),
+        score=filled("score"),
+        accept=filled("accept").astype(np.int64),
+        confidence=filled("confidence"),
+        rationale=tuple(reasons.tolist()),
+        unscored=tuple(unscored.tolist()),
+        flipped=flipped,
+        first=None,
+        escalated=escalated,
+        stated=stated,
+        details=details,
+    )

@@ -10,13 +10,12 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dspy
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from judgec.errors import ArtifactError, UserError
 from judgec.lm.spec import LMSpec
@@ -29,6 +28,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"\d{4,}")
 PARTIAL = re.compile(r"\.(\d{4,})\.partial")
 CHAMPION, LATEST = "champion", "latest"
+VERBS = {"agent": "compile-agent", "queries": "compile-queries"}  # by the task of a card; of others compile-judge
+BEFORE = "a form of programs from before 0.9"
 Json = dict[str, Any]  # a JSON object; each reader validates what it takes from it
 
 
@@ -38,15 +39,14 @@ class Program:
 
     Args:
         card: What it is.
-        program: The DSPy state, see ``dump_module``.
-        calibration: State of the evidence model, the calibrators and the thresholds.
+        tree: Of a judge its raters (``raters.tree``), of others their prompts (``predictors.saved_prompts``) and what
+            they were made with; empty of a version from before there were trees.
         split: Which query went to train, dev and test.
         report: The measurements.
     """
 
     card: ProgramCard
-    program: Json
-    calibration: Json
+    tree: Json
     split: Json
     report: Json
 
@@ -60,10 +60,29 @@ def gone(program: Program, what: str, lm: str = "") -> str:
         lm: The model that the new one asks, where it needs one and the card names none.
     """
     card, source = program.card, program.report.get("source")
+    verb = VERBS.get(card.task, "compile-judge")
     labels = str((source if isinstance(source, dict) else {}).get("path") or "LABELS")
     model = str(card.lm.get("model", "")) if "/" in str(card.lm.get("model", "")) else lm
-    command = ["judgec", "compile-judge", labels, "--name", card.name, *(["--lm", model] if model else [])]
+    command = [
+        "judgec",
+        verb,
+        *([labels] if verb == "compile-judge" else []),
+        "--name",
+        card.name,
+        *(["--lm", model] if model else []),
+    ]
     return f"{card.name}@{card.version}: it judged with {what}, gone since. Compile it again: {shlex.join(command)}"
+
+
+def tree_of(program: Program) -> Json:
+    """What was saved of a program beside its card.
+
+    Raises:
+        ArtifactError: It was saved before there were trees.
+    """
+    if not program.tree:
+        raise ArtifactError(gone(program, BEFORE))
+    return program.tree
 
 
 def model_of(card: ProgramCard, *, lm: str | None = None, api_base: str | None = None, asks: bool = True) -> LMSpec:
@@ -79,96 +98,6 @@ def model_of(card: ProgramCard, *, lm: str | None = None, api_base: str | None =
         UserError: As ``LMSpec.from_card``.
     """
     return LMSpec.from_card(card.lm, model=lm, api_base=api_base, asks=asks and not card.evidence_alone)
-
-
-class _Field(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    prefix: str
-    description: str
-
-
-class _Signature(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    instructions: str
-    fields: list[_Field]
-
-
-class _Predictor(BaseModel):
-    """DSPy's state of one predictor and nothing else: ``load_state`` sets any other key as an attribute."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    signature: _Signature
-    demos: list[dict[str, str | int | float | bool | None]]
-    traces: list[None] = Field(max_length=0)
-    train: list[None] = Field(max_length=0)
-    lm: None
-
-
-def dump_module(module: dspy.Module) -> Json:
-    """A module's prompt as JSON: instructions, field descriptions and demonstrations of each predictor."""
-    state = {}
-    for name, predict in module.named_predictors():
-        dumped = predict.dump_state()
-        state[name] = {
-            "signature": dumped["signature"],
-            "demos": dumped["demos"],
-            "traces": [],
-            "train": [],
-            "lm": None,
-        }
-    copied: Json = json.loads(json.dumps(state))
-    return copied
-
-
-def load_module(module: dspy.Module, state: Json, where: str) -> None:
-    """Put a saved prompt into a module that was built for the same signature; its inputs take the order saved.
-
-    Args:
-        module: Changed in place.
-        state: From ``dump_module``.
-        where: The file, for messages.
-
-    Raises:
-        ArtifactError: When the state holds anything but a prompt for exactly this module.
-    """
-    predictors = dict(module.named_predictors())
-    if not isinstance(state, dict) or state.keys() != predictors.keys():
-        raise ArtifactError(
-            f"{where}: predictors {_listed(state)}; this judge has {_listed(predictors)}. Compile it again."
-        )
-    states = {}
-    for name, predict in predictors.items():
-        try:
-            checked = _Predictor.model_validate(state[name])
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, (name, *first["loc"])))
-            raise ArtifactError(
-                f"{where}: {place}: {first['msg']}; a saved judge holds instructions, field descriptions and "
-                "demonstrations only. Compile it again, and do not trust whoever changed the file."
-            ) from error
-        fields = predict.signature.fields
-        unknown = {field for demo in checked.demos for field in demo} - {*fields, "augmented"}
-        if len(checked.signature.fields) != len(fields) or unknown:
-            raise ArtifactError(
-                f"{where}: {len(checked.signature.fields)} fields, demonstrations with {_listed(unknown)}; "
-                f"this judge has {len(fields)} fields: {_listed(fields)}. Compile it again."
-            )
-        states[name] = checked.model_dump()
-    for name, predict in predictors.items():
-        _in_order_of([field["prefix"] for field in states[name]["signature"]["fields"]], predict)
-        predict.load_state(states[name])
-
-
-def _in_order_of(prefixes: Sequence[str], predict: dspy.Predict) -> None:
-    """Give a predictor's inputs the order of these prefixes: an earlier version built it in another one."""
-    signature = predict.signature
-    named = {field.json_schema_extra["prefix"]: name for name, field in signature.input_fields.items()}
-    order = [named[prefix] for prefix in prefixes if prefix in named]
-    if len(order) == len(signature.input_fields) and order != [*signature.input_fields]:
-        fields = {name: signature.fields[name] for name in (*order, *signature.output_fields)}
-        kinds = {name: (field.annotation, field) for name, field in fields.items()}
-        predict.signature = dspy.Signature(kinds, signature.instructions)
 
 
 def save(home: Path, program: Program) -> ProgramCard:
@@ -187,8 +116,7 @@ def save(home: Path, program: Program) -> ProgramCard:
     card = program.card.model_copy(update={"version": version})
     try:
         files = {
-            "program": program.program,
-            "calibration": program.calibration,
+            "tree": program.tree,
             "card": card.model_dump(mode="json"),
             "split": program.split,
             "report": program.report,
@@ -270,7 +198,8 @@ def read_folder(folder: Path) -> Program:
     Raises:
         ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
     """
-    contents = {stem: _read(folder / f"{stem}.json") for stem in ("program", "calibration", "card", "split", "report")}
+    contents = {stem: _read(folder / f"{stem}.json") for stem in ("card", "split", "report")}
+    contents["tree"] = _read(folder / "tree.json") if (folder / "tree.json").exists() else {}
     seal.check(folder)
     try:
         card = ProgramCard.model_validate(contents.pop("card"))
@@ -287,21 +216,20 @@ def page_path(home: Path, card: ProgramCard) -> Path:
     return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
 
 
-def find(home: Path, name: str, facts: Mapping[str, object], program: Json, calibration: Json) -> ProgramCard | None:
+def find(home: Path, name: str, facts: Mapping[str, object], tree: Json) -> ProgramCard | None:
     """The card of the newest version with this content, or None.
 
     Args:
         home: The folder that holds ``programs/``.
         name: The family.
         facts: Fields of the card that must be equal.
-        program: From ``dump_module``.
-        calibration: Of the judge.
+        tree: As it is saved.
     """
-    wanted = json.loads(json.dumps([facts, program, calibration]))  # as it comes back from a file
+    wanted = json.loads(json.dumps([facts, tree]))  # as it comes back from a file
     for version in reversed(versions(home, name)):
         known = load(home, f"{name}@{version}")
         card = known.card.model_dump(mode="json")
-        if [{key: card[key] for key in facts}, known.program, known.calibration] == wanted:
+        if [{key: card[key] for key in facts}, known.tree] == wanted:
             return known.card
     return None
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import dspy
 import numpy as np
@@ -18,11 +19,14 @@ from judgec.raters.columns import Columns
 from judgec.raters.known import KnownAnswers, KnownVerdicts
 from judgec.raters.pairwise import is_pairwise
 from judgec.raters.piece import Piece
+from judgec.raters.predictors import function_module, module_of
 from judgec.raters.rate import rate_all
-from judgec.raters.rater import BothOrders, Count, Rating
+from judgec.raters.rater import BothOrders, Count, Rater, Rating
 from judgec.raters.replies.fields import Verdict, read_form, read_verdict
 from judgec.raters.replies.said import CUT, UnreadableReplyError, said
 from judgec.raters.signatures import fenced, fenced_inputs, grade_fields, json_schema
+from judgec.raters.tree import Function, Leaf, Prompt
+from judgec.raters.turns import TurnsRater
 from judgec.raters.values import read_function
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -180,6 +184,29 @@ class PromptRater:
     def _rollout(self, attempt: int) -> int | None:
         """Another rollout is another call; the only reply of the first attempt has none, as in DSPy."""
         return None if self._samples == 1 and not attempt else self._sample + attempt * self._samples
+
+
+def leaf_rater(leaf: Leaf, scale: Scale, aspects: tuple[str, ...], *, both_orders: bool, **how: Any) -> Rater:
+    """A prompt or a function, ready to be asked.
+
+    Args:
+        leaf: Of a tree.
+        scale: The judge's scale.
+        aspects: Its aspects.
+        both_orders: Ask about each pair in both orders.
+        how: As for ``PromptRater``; of a prompt in turns ``to`` and ``count`` alone.
+    """
+    rater: Rater
+    if isinstance(leaf, Prompt) and leaf.turns:
+        known = {name: how[name] for name in ("to", "count") if name in how}
+        rater = TurnsRater(leaf, scale=scale, aspects=aspects, **known)
+    elif isinstance(leaf, Prompt):
+        rater = PromptRater(module_of(leaf, scale), scale=scale, aspects=aspects, **how)
+    elif isinstance(leaf, Function):
+        rater = PromptRater(function_module(leaf.inputs, aspects, scale), scale=scale, aspects=aspects, **how)
+    else:
+        raise TypeError(f"{leaf.name}: a {leaf.kind} leaf is not asked")
+    return BothOrders(rater, scale) if both_orders else rater
 
 
 def verdicts(

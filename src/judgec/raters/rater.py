@@ -14,11 +14,9 @@ import numpy as np
 from judgec.lm.executor import Reply, Request
 from judgec.lm.outlast import NOT_ASKED
 from judgec.raters.asking import SERVICE_ERROR
-from judgec.raters.cascade import Cascade, merged
 from judgec.raters.pairwise import both_orders, joined
 from judgec.raters.piece import Piece
-from judgec.raters.pool import pool
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.scale import Scale
 
 ENDED = tuple(f"{SERVICE_ERROR}: {why}" for why in (NOT_ASKED, "--budget", "--max-cost"))
@@ -116,53 +114,6 @@ class BothOrders:
 
 
 @dataclass(frozen=True)
-class PanelRater:
-    """Raters side by side, whose raw verdicts are pooled.
-
-    Args:
-        of: The members.
-        scale: The grades.
-    """
-
-    of: Sequence[Rater]
-    scale: Scale
-
-    def rate(self, piece: Piece) -> Rating:
-        """As ``Rater.rate``."""
-        said = yield from together([rater.rate(piece) for rater in self.of])
-        return pool(said, self.scale).without(not_yet(said))
-
-
-@dataclass(frozen=True)
-class CascadeRater:
-    """A rater, and another that is asked about the items of which the first is not sure.
-
-    Args:
-        cascade: Which these are.
-        first: Is asked about every item.
-        then: Is asked about those.
-        count: Told of verdicts that were not needed.
-        a_item: How many verdicts ``then`` needs for an item.
-    """
-
-    cascade: Cascade
-    first: Rater
-    then: Rater
-    count: Count
-    a_item: int
-
-    def rate(self, piece: Piece) -> Rating:
-        """As ``Rater.rate``."""
-        first = yield from self.first.rate(piece)
-        rows = np.flatnonzero(self.cascade.escalates(first))
-        self.count.add(self.a_item * (len(first.item_ids) - len(rows)), 0)
-        if not len(rows):
-            return merged(first, first.subset([]), rows)
-        second = yield from self.then.rate(piece.only(rows.tolist()))
-        return merged(first, second, rows)
-
-
-@dataclass(frozen=True)
 class GivenVerdicts:
     """Verdicts that are known, in the place of a rater.
 
@@ -179,3 +130,30 @@ class GivenVerdicts:
             return self.verdicts
         row_of = {item_id: row for row, item_id in enumerate(self.verdicts.item_ids)}
         return self.verdicts.subset([row_of[item_id] for item_id in piece.item_ids])
+
+
+@dataclass(frozen=True)
+class Supplied:
+    """Recorded verdicts, and whoever gave them where an item has none.
+
+    Args:
+        recorded: Looks them up.
+        asked: Is asked about the others.
+        count: Told of verdicts.
+    """
+
+    recorded: Rater
+    asked: Rater
+    count: Count
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        said = yield from self.recorded.rate(piece)
+        rows = np.flatnonzero(~said.asked).tolist()
+        if not rows:
+            return said
+        self.count.add(-len(rows), -len(rows))  # which the recorded ones have counted
+        more = yield from self.asked.rate(piece.only(rows))
+        kept = np.flatnonzero(said.asked).tolist()
+        place = np.argsort([*kept, *rows]).tolist()
+        return concatenate([said.subset(kept), more]).subset(place)

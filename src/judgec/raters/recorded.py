@@ -19,13 +19,10 @@ from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.rows.grades import respelled
 from judgec.labels.rows.ranges import Range, ranges_of, with_range
-from judgec.lm.spec import RECORDED
-from judgec.raters.cascade import Cascade
 from judgec.raters.decision import stated_grades
 from judgec.raters.pairwise import TIE
 from judgec.raters.piece import Piece
-from judgec.raters.pool import Panel, joint_grade
-from judgec.raters.programs import Program
+from judgec.raters.pool import joint_grade
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import OFF_SCALE, UnreadableReplyError, stated
 from judgec.raters.values import read_value
@@ -174,7 +171,6 @@ class RecordedVerdicts:
         cost: US dollars of each row, NaN where unknown, shape (n_rows,).
         calls: How often the judge was asked for each row: runs times orders, shape (n_rows,).
         notes: What reading assumed, left out or counted, one sentence each.
-        panels: Judges that are several of these, together or one after the other, by name.
         ranges: From the worst to the best number of judges whose numbers were mapped to the scale.
         scores: The lowest and highest number of judges that are off the scale, and whose range nobody declared: only
             their order counts.
@@ -196,7 +192,6 @@ class RecordedVerdicts:
     cost: FloatArray = field(repr=False)
     calls: FloatArray = field(repr=False)
     notes: tuple[str, ...] = ()
-    panels: Mapping[str, Panel | Cascade] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     scores: Mapping[str, Range] = field(default_factory=dict)
 
@@ -215,7 +210,7 @@ class RecordedVerdicts:
         Raises:
             UserError: There is no such judge.
         """
-        self._require(judge)
+        self.require(judge)
         own = self._begins[judge]
         codes = np.array([self._code.get(item_id, NO_CELL) for item_id in item_ids], dtype=np.int64)
         items = self.item[own]
@@ -229,18 +224,11 @@ class RecordedVerdicts:
         return int((self.rows_of(judge, item_ids) == NO_CELL).sum())
 
     def require(self, judge: str) -> None:
-        """Refuse a judge that is not there, or a panel of which a member is not.
+        """Refuse a judge that is not there.
 
         Raises:
             UserError: Saying which there are.
         """
-        if judge in self.panels:
-            for member in self.panels[judge].members:
-                self._require(member)
-        else:
-            self._require(judge)
-
-    def _require(self, judge: str) -> None:
         if judge not in self.judges:
             raise UserError(
                 f"{self.path}: no verdicts of judge {judge}; it has {shortly(list(self.judges))}. "
@@ -248,17 +236,11 @@ class RecordedVerdicts:
             )
 
     def judgments(self, judge: str, item_ids: Sequence[str]) -> Judgments:
-        """A judge's raw verdicts on items, as if it had been asked; a panel's follow from those of its members.
+        """A judge's raw verdicts on items, as if it had been asked.
 
         Raises:
             UserError: There is no such judge.
         """
-        panel = self.panels.get(judge)
-        if panel is not None:
-            return panel.verdict([self._said(member, item_ids) for member in panel.members], self.about.scale)
-        return self._said(judge, item_ids)
-
-    def _said(self, judge: str, item_ids: Sequence[str]) -> Judgments:
         rows = self.rows_of(judge, item_ids)
         scale, shape = self.about.scale, (len(rows), len(self.about.aspects))
         asked = rows != NO_CELL
@@ -289,22 +271,14 @@ class RecordedVerdicts:
 
     def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
         """Cost of a judge's verdicts on these items in US dollars, as recorded; None where that is not known."""
-        if judge in self.panels:
-            known = [self.cost_of(member, item_ids) for member in self.panels[judge].members]
-            return None if None in known else sum(one for one in known if one is not None)
         rows = self.rows_of(judge, item_ids)
         costs = self.cost[rows[rows != NO_CELL]]
         return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
 
     def calls_of(self, judge: str, item_ids: Sequence[str]) -> tuple[float, int]:
-        """Number of calls of a judge about these items, and of items it was asked about; of a panel, its members."""
-        members = self.panels[judge].members if judge in self.panels else (judge,)
-        rows = np.array([self.rows_of(member, item_ids) for member in members])
-        return float(self.calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).any(axis=0).sum())
-
-    def with_panel(self, name: str, panel: Panel | Cascade | None) -> "RecordedVerdicts":
-        """The same with a panel or cascade that answers under this name; without one, as it is."""
-        return self if panel is None else replace(self, panels={**self.panels, name: panel})
+        """Number of calls of a judge about these items, and of items it was asked about."""
+        rows = self.rows_of(judge, item_ids)
+        return float(self.calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).sum())
 
     def beside(self, others: "RecordedVerdicts") -> "RecordedVerdicts":
         """These verdicts and others on the same task, whose judges have other names; what these are about stays."""
@@ -945,34 +919,6 @@ def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, About
             cells.get(MODEL), cells.get(PROMPT), messages=messages_of(cells.get(PROMPT))
         )
     return found
-
-
-def recorded_judges(*programs: Program) -> tuple[str, ...]:
-    """The recorded judges that compiled ones were made of; none of a judge that asks models alone."""
-    found: dict[str, None] = {}
-    for one in programs:
-        settings, members = one.card.settings, json.loads(str(one.card.lm.get("members", "{}")))
-        found |= {name: None for name, lm in members.items() if str(lm.get("model")).startswith(RECORDED)}
-        if settings.get("kind") == RECORDED_KIND:
-            panel, cascade = (one.calibration.get(key) or {} for key in ("panel", "cascade"))
-            names = (settings.get("judge"), *panel.get("members", ()), cascade.get("cheap"), cascade.get("dear"))
-            found |= {name: None for name in names if isinstance(name, str)}
-    return tuple(found)
-
-
-def judge_of(card: ProgramCard) -> str:
-    """The recorded judge that a compiled judge was made of.
-
-    Raises:
-        UserError: It was compiled for a model that is asked.
-    """
-    name = card.settings.get("judge")
-    if card.settings.get("kind") != RECORDED_KIND or not isinstance(name, str):
-        raise UserError(
-            f"--lm recorded: {card.name}@{card.version} was compiled for {card.lm.get('model')}, not from recorded "
-            "verdicts; a model is valid. Name one, or leave --lm out."
-        )
-    return name
 
 
 def _ranges_on(card: ProgramCard) -> dict[str, Range]:

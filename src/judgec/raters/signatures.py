@@ -78,7 +78,7 @@ def build(
             chosen[name] = (field.annotation, dspy.OutputField(desc=said))
             continue
         for aspect, output in field_names(tuple(aspects), name).items():
-            chosen[output] = (_grade_type(scale), dspy.OutputField(desc=told(aspects[aspect])))
+            chosen[output] = (grade_type(scale), dspy.OutputField(desc=told(aspects[aspect])))
     instructions = told(task.instructions)
     said = instructions if whole else f"{instructions}\n\n{rubric(scale, meanings)}"
     return dspy.Predict(dspy.Signature(chosen, said))
@@ -230,7 +230,8 @@ def fingerprint(module: dspy.Module) -> tuple[str, ...]:
     )
 
 
-def _grade_type(scale: Scale) -> Any:  # a type made at run time has no static type
+def grade_type(scale: Scale) -> Any:  # a type made at run time has no static type
+    """The type of a grade of the scale, as a prompt's output has it."""
     whole = all(isinstance(grade, int) for grade in scale.grades)
     return Literal[tuple(scale.grades if whole else map(str, scale.grades))]
 

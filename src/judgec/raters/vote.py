@@ -12,7 +12,7 @@ import numpy as np
 
 from judgec.errors import UserError
 from judgec.raters.agreement import agreement
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.piece import Piece
 from judgec.raters.pool import pool
 from judgec.raters.rater import Rater, Rating, not_yet, together
@@ -30,7 +30,7 @@ class Juror:
     """
 
     name: str
-    judge: CompiledJudge
+    judge: JudgeTree
     raters: Sequence[Rater]
 
 
@@ -56,7 +56,7 @@ class Jury:
         said = yield from together([rater.rate(piece) for juror in self.jurors for rater in juror.raters])
         replies = iter(said)
         by_juror = [list(islice(replies, len(juror.raters))) for juror in self.jurors]
-        scale, thresholds = self.jurors[0].judge.scale, [juror.judge.thresholds for juror in self.jurors]
+        scale, thresholds = self.jurors[0].judge.scale, [juror.judge.rater.thresholds for juror in self.jurors]
         panel = [pool(own, scale, [least] * len(own)) for own, least in zip(by_juror, thresholds, strict=True)]
         voters = panel if len(panel) > 1 else said
         if len(voters) > 1:
@@ -71,7 +71,7 @@ class Jury:
         return agreement(names, self._grades, self.jurors[0].judge.scale)
 
 
-def require_alike(jurors: Sequence[tuple[str, CompiledJudge]], option: str) -> None:
+def require_alike(jurors: Sequence[tuple[str, JudgeTree]], option: str) -> None:
     """Judges whose grades can be pooled.
 
     Args:

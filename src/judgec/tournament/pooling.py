@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from judgec.errors import InputError
 from judgec.lm.executor import Ask
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.citation import NOT_SHOWN, marks, renamed, unread
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
@@ -61,7 +61,7 @@ class Relevance:
         return tuple(dict.fromkeys(self.graded_as.get(doc_id, doc_id) for doc_id in retrieved))
 
 
-def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
+def judge_pool(entries: Entries, judge: JudgeTree, ask: Ask) -> Relevance:
     """Judge every document that an agent retrieved, once per query and document.
 
     Grades are positions on the judge's scale, so that 0 is "not relevant" whatever the scale calls it.

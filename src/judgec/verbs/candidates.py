@@ -21,9 +21,10 @@ from judgec.lm.functions import Function
 from judgec.lm.spec import NO_LM, RECORDED, LMSpec
 from judgec.rag.functions import PYTHON, python_function
 from judgec.raters import programs
-from judgec.raters.cascade import EVIDENCE
+from judgec.raters.predictors import function_module
 from judgec.raters.programs import Program
 from judgec.raters.replies import is_form
+from judgec.raters.tree import EVIDENCE
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.table.regular import seen_at
@@ -141,6 +142,8 @@ class Candidates:
             if isinstance(one, Program):
                 check_juror(one, labels)
                 found.append(of_judge(one))
+            elif isinstance(one, Function):
+                found.append(AskedCandidate(name, function_module(labels.fields, labels.aspects, labels.scale)))
             else:
                 told = (one.instructions, one.manner, one.verdict) if isinstance(one, Prompt) else (None,)
                 found.append(of_task(name, labels, *told))

@@ -16,9 +16,9 @@ from judgec.labels.labels import item_digest, label_file, read_item_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
+from judgec.raters.judge import recorded_judges
 from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
-from judgec.raters.recorded import recorded_judges
 from judgec.records.consensus import people_mean
 from judgec.records.conversation import usual_turn
 from judgec.records.counts import plural
@@ -36,7 +36,7 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
-from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session, shown_at
+from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.verbs.source import LabelSource, read_source
 from judgec.verbs.spending import account_for
@@ -258,7 +258,7 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
     items = _items(options, asked.judge.program)
     require_inputs([asked.judge.card], items)
-    watch.stage("judge", f"{plural(len(items), 'item')} with {asked.judge.name}, {shown_at(asked.judge, options)}")
+    watch.stage("judge", f"{plural(len(items), 'item')} with {asked.judge.name}, {asked.judge.asked_at}")
     account = account_for(options, options.judge, count_journaled=False)
     own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
     return _estimated(asked, items, own, extra, account)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,8 @@ from judgec.labels.reading import Datasheet, as_reading, read_datasheet
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.asked_judges import AskedJudge, AskedJudges
-from judgec.raters.recorded import recorded_judges
+from judgec.raters.judge import JudgeTree, recorded_judges
+from judgec.raters.predictors import rewritten
 from judgec.raters.tasks.preference import weighing
 from judgec.records.card import ProgramCard
 from judgec.records.citation import SQUARE, form_fault
@@ -356,10 +358,15 @@ def _jury(
     for judge in panel.members:
         asked = opened(judge)
         if asked.judge.pairs and (options.factors or options.has_citations):
-            module = weighing(asked.judge.module, factors=options.factors, citations=options.has_citations)
-            asked = replace(asked, judge=replace(asked.judge, module=module))
+            asked = replace(asked, judge=_weighing(asked.judge, options))
         members.append(asked)
     return AskedJudges(tuple(members))
+
+
+def _weighing(judge: JudgeTree, options: EvaluateOptions) -> JudgeTree:
+    """The judge, whose prompts say what to weigh."""
+    weighed = partial(weighing, factors=options.factors, citations=options.has_citations)
+    return judge.with_prompts(lambda one: rewritten(one, judge.scale, weighed))
 
 
 def _player(

@@ -16,7 +16,8 @@ from judgec.labels.rows.items import collect_items
 from judgec.lm.usage import Account, Budget
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.recorded import OnWhat, judge_of, read_recorded, recorded_judges
+from judgec.raters.judge import recorded_judges
+from judgec.raters.recorded import OnWhat, read_recorded
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -310,7 +311,6 @@ def load_judge(
     budget: int | None = None,
     max_cost: float | None = None,
     verdicts: Source | None = None,
-    live: bool = False,
     allow_modified: bool = False,
     functions: Mapping[str, Callable[..., object] | str] | None = None,
 ) -> Judge:
@@ -326,13 +326,12 @@ def load_judge(
         max_cost: Most US dollars each time it is called.
         verdicts: Recorded verdicts on the items to judge, for a judge that was compiled from some: a DataFrame, a list
             of dicts or a file, with the columns item_id, judge, and grade or preference.
-        live: Ask with exactly the recorded prompt, where it is known, the model that ``lm`` or the record names.
         allow_modified: Take a judge whose files were modified since it was compiled.
         functions: What to call where the judge asks a Python function, by the name that it was compiled with: nothing
             that is read from a judge's files is imported.
 
     Raises:
-        UserError: There is no such judge; with ``live``, as ``judgec judge --live``.
+        UserError: There is no such judge, or a model that cannot be asked in the place of its own.
         ArtifactError: Its files do not fit this version of judgec, or were modified.
 
     Example:
@@ -343,12 +342,12 @@ def load_judge(
     workspace = Workspace(home, tracking_uri)
     with seal.reading(allow_modified):
         program = workspace.load(name)
-    if live and verdicts is not None:
-        raise UserError("load_judge: live=True and verdicts; one of them is valid. Drop one.")
-    given = as_loaded(program, lm=lm, api_base=api_base, live=live)
+    given = as_loaded(program, lm=lm, api_base=api_base)
     if verdicts is not None:
         if not recorded_judges(program):
-            judge_of(program.card)  # says why there are none
+            raise UserError(
+                f"verdicts: {given.name} was compiled for {given.spec.model}; none of it was recorded. Drop it."
+            )
         given = replace(given, verdicts=read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card)))
     return Judge(
         **vars(given),

@@ -26,8 +26,7 @@ from judgec.lm.outlast import NOT_ASKED, Outlasted
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.raters.asking import SERVICE_ERROR
-from judgec.raters.decision import HALF_WAY
-from judgec.raters.judge import disagreements
+from judgec.raters.decision import HALF_WAY, disagreements
 from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
 from judgec.raters.registry import WORDING
@@ -54,7 +53,6 @@ from judgec.verbs.opened import (
     as_asked,
     open_judges,
     open_session,
-    shown_at,
 )
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
@@ -245,7 +243,7 @@ def judged_by(
     account = account or account_for(options, count_journaled=False)
     cards = tuple(program.card for program in loaded)
     judges = [as_asked(program, options) for program in loaded]
-    watch.stage("judge", "; ".join(f"{one.name}, {shown_at(one, options)}" for one in judges))
+    watch.stage("judge", "; ".join(f"{one.name}, {one.asked_at}" for one in judges))
     items = open_items(
         file,
         task=cards[0].task,

@@ -237,7 +237,7 @@ def _out_of(options: JudgeFileOptions) -> str:
 def _asked(programs: Sequence[Program], options: JudgeFileOptions) -> dict[str, object]:
     """Everything that judged rows follow from, the shard apart."""
     judges = hashlib.sha256(
-        json.dumps([[p.card.model_dump(mode="json"), p.program, p.calibration] for p in programs], default=str).encode()
+        json.dumps([[p.card.model_dump(mode="json"), p.tree] for p in programs], default=str).encode()
     )
     spent = {"budget", "max_cost", "in_flight", "engine", "ray_address", "max_wait", "functions"}
     how = {one.name: getattr(options, one.name) for one in fields(Asking) if one.name not in spent}

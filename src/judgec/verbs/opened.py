@@ -7,37 +7,39 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from threading import Lock
 from typing import TypeAlias
 
 from judgec.errors import UserError
 from judgec.evidence.processes import Processes, count_of
 from judgec.lm.client import client_of
-from judgec.lm.executor import Ask, Executor, OnDone, Progress
+from judgec.lm.executor import Ask, Executor, OnDone, Progress, Reply, Request
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import Outlasted
 from judgec.lm.router import routed
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import RECORDED, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.asked_judges import AskedJudge
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import Binding, CompiledJudge, load_judge, no_member
+from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.known import KnownAnswers
 from judgec.raters.piece import Piece
 from judgec.raters.programs import Program, model_of
-from judgec.raters.prompt import PromptRater
-from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rate_all, rated
-from judgec.raters.rater import BothOrders, Count, Rater
-from judgec.raters.recorded import RecordedRater, RecordedVerdicts, judge_of
+from judgec.raters.prompt import PromptRater, leaf_rater
+from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rated
+from judgec.raters.rater import BothOrders, Count, Rater, Supplied
+from judgec.raters.recorded import RecordedRater, RecordedVerdicts
+from judgec.raters.run import Bound
+from judgec.raters.tree import Cascade, Leaf, Node, Prompt
 from judgec.raters.vote import Juror, Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.table.tables import TableSource
-from judgec.verbs.live import live_at, live_leaf, live_specs
 from judgec.verbs.options.judge import Asking
 from judgec.verbs.recorded import recorded_for, without
 from judgec.verbs.spending import account_for, session_for
@@ -47,8 +49,8 @@ ENGINES = _, RAY = "local", "ray"
 SHOWN_SECONDS = 0.1  # between two steps of the progress bar
 SAMPLING_TEMPERATURE = 0.7  # of several samples, where the judge's own is 0: they would all be the same
 
-LookedUp: TypeAlias = tuple[str, RecordedVerdicts, str | None]
-"""A recorded judge beside others that are asked, with its verdicts, and who is asked where it has none."""
+LookedUp: TypeAlias = tuple["GivenJudge", Leaf, RecordedVerdicts]
+"""A part of a judge whose verdicts are looked up alone, with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +59,17 @@ class GivenJudge:
 
     Args:
         program: What was saved of it: its card, its report, what it has learned from.
-        compiled: Prompt, evidence and calibration.
-        spec: The model that it asks.
-        verdicts: Recorded verdicts that it reads in place of asking a model.
-        live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
+        compiled: Its tree.
+        spec: The model that it asks, or where its verdicts were recorded.
+        verdicts: Recorded verdicts that it reads, in place of those.
+        prompted: The models that prompts are put to whose verdicts were recorded, where an item has none.
     """
 
     program: Program = field(repr=False)
-    compiled: CompiledJudge
+    compiled: JudgeTree
     spec: LMSpec
     verdicts: RecordedVerdicts | None = field(default=None, repr=False)
-    live: Mapping[str, LMSpec] = field(default_factory=dict)
+    prompted: Mapping[str, LMSpec] = field(default_factory=dict)
 
     @property
     def card(self) -> ProgramCard:
@@ -92,7 +94,10 @@ class GivenJudge:
     @property
     def asked_at(self) -> str:
         """Model and host; where evidence alone decides, that nothing is asked."""
-        return EVIDENCE_ALONE if self.card.evidence_alone else self.spec.asked_at
+        if self.card.evidence_alone:
+            return EVIDENCE_ALONE
+        asked = ", ".join(dict.fromkeys(one.asked_at for one in self.prompted.values()))
+        return f"{self.spec.asked_at}; items without a verdict: {asked}" if asked else self.spec.asked_at
 
     @property
     def models(self) -> list[str]:
@@ -177,27 +182,47 @@ def as_loaded(
     *,
     lm: str | None = None,
     api_base: str | None = None,
-    live: bool = False,
     temperature: float | None = None,
 ) -> GivenJudge:
     """The judge with its model, or another; parameters as ``judgec.load_judge``. Nothing is opened yet.
 
     Args:
         program: The judge.
-        lm: As there.
+        lm: As there; of prompts whose verdicts were recorded the model of all of them, or ``WHOSE=MODEL,...`` for some:
+            a recorded judge, or the model whose verdicts were recorded, and whom to ask.
         api_base: As there; no endpoint is taken from its card.
-        live: As there.
-        temperature: Of the models that are asked live.
+        temperature: Of the models that such prompts are put to.
 
     Raises:
         ArtifactError: Its files do not fit this version of judgec.
         UserError: A model that cannot be asked in its place, or at another endpoint than the one it was compiled at.
     """
     compiled = load_judge(program)
-    if live:
-        specs = live_specs(program.card, compiled, lm, api_base, temperature)
-        return GivenJudge(program=program, compiled=compiled, spec=next(iter(specs.values())), live=specs)
-    return GivenJudge(program=program, compiled=compiled, spec=model_of(program.card, lm=lm, api_base=api_base))
+    prompts = [leaf for leaf in compiled.prompts if leaf.verdicts]
+    named = lm if prompts and lm is not None and not lm.startswith(RECORDED) else None
+    spec = model_of(program.card, lm=lm if named is None else None, api_base=api_base)
+    models = _models_of(prompts, named)
+    asked = {name: LMSpec.parse(one, api_base=api_base, temperature=temperature) for name, one in models.items()}
+    return GivenJudge(program=program, compiled=compiled, spec=spec, prompted=asked)
+
+
+def _models_of(prompts: Sequence[Prompt], lm: str | None) -> dict[str, str]:
+    """Whom to ask with each recorded judge's prompt; those of whose model nobody can be asked are left out.
+
+    Raises:
+        UserError: A name before ``=`` is neither a judge nor a model of these verdicts.
+    """
+    own = {one.name: str(one.lm.get("model") or "") for one in prompts}
+    named = dict.fromkeys(own, lm) if lm is not None and "=" not in lm else {}
+    if lm is not None and "=" in lm:
+        named = {who.strip(): model.strip() for who, _, model in (one.rpartition("=") for one in lm.split(","))}
+    if strange := [who for who in named if who not in {*own, *own.values()}]:
+        raise UserError(
+            f"--lm {lm}: {', '.join(strange)} is neither a judge nor a model of these verdicts; "
+            f"{', '.join(sorted({*own, *filter(None, own.values())}))} are valid before the =. Correct it."
+        )
+    found = {name: named.get(name) or named.get(model) or model for name, model in own.items()}
+    return {name: model for name, model in found.items() if model and "/" in model}
 
 
 def as_asked(judge: Program | GivenJudge, asking: Asking) -> GivenJudge:
@@ -211,19 +236,15 @@ def as_asked(judge: Program | GivenJudge, asking: Asking) -> GivenJudge:
         UserError: Several samples of what says the same every time, a model that cannot be asked in its place, or the
             judge was compiled at another endpoint than the one that would be asked.
     """
-    if asking.live and asking.samples > 1:
-        raise UserError(
-            "--samples and --live: a recorded prompt is asked once an item; one is valid. Drop one of them."
-        )
     lm, api_base = asking.lm, asking.api_base
     if isinstance(judge, Program):
         if judge.card.evidence_alone:
             return as_loaded(judge, api_base=api_base)
-        judge = as_loaded(judge, lm=lm, api_base=api_base, live=asking.live, temperature=asking.temperature)
+        judge = as_loaded(judge, lm=lm, api_base=api_base, temperature=asking.temperature)
     elif lm is not None or api_base is not None:
         lm, api_base = lm or judge.spec.model, api_base or judge.spec.api_base
         judge = replace(judge, spec=model_of(judge.card, lm=lm, api_base=api_base))
-    return judge if judge.live else replace(judge, spec=_sampled(judge.name, judge.spec, asking))
+    return replace(judge, spec=_sampled(judge.name, judge.spec, asking))
 
 
 def _sampled(name: str, spec: LMSpec, asking: Asking) -> LMSpec:
@@ -256,15 +277,15 @@ def _sampled(name: str, spec: LMSpec, asking: Asking) -> LMSpec:
     )
 
 
-def shown_at(judge: GivenJudge, asking: Asking) -> str:
-    """Model and host of a judge as they are shown before it is asked."""
-    live = asking.live and not judge.card.evidence_alone
-    return live_at(judge.card, asking.lm, asking.api_base) if live else judge.asked_at
-
-
 def _lacking(looked_up: Sequence[LookedUp], item_ids: Sequence[str]) -> list[str]:
-    missing = {name: (recorded.lacking(name, item_ids), then) for name, recorded, then in looked_up}
-    return [without(name, lacks, len(item_ids), then) for name, (lacks, then) in missing.items() if lacks]
+    said = []
+    for given, leaf, recorded in looked_up:
+        lacks = recorded.lacking(leaf.name, item_ids)
+        if lacks and lacks == len(item_ids) and isinstance(leaf, Prompt):
+            _nobody(given, leaf)
+        if lacks and any(not one.verdicts for one in given.compiled.leaves):
+            said.append(without(leaf.name, lacks, len(item_ids), _after(given.compiled.rater, leaf)))
+    return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +296,7 @@ class OpenJudge:
         rater: Grades items.
         ask: Sends its requests.
         prompts: Those of its parts that are prompts to a model, with the judge's name.
-        looked_up: Recorded judges beside others that are asked.
+        looked_up: Those whose verdicts are looked up alone.
         ahead: Pieces that may wait for a slow call in the first of them.
         agreement: Says how far several judges, or samples of one, agreed on what was judged so far; None of one.
     """
@@ -291,7 +312,7 @@ class OpenJudge:
         """On how many items a recorded judge has no verdict, where others are asked; in a sentence each.
 
         Raises:
-            UserError: On all of them: without it the others would be another judge.
+            UserError: On all of them: without it the others would be another judge, or nobody asks its prompt.
         """
         return _lacking(self.looked_up, item_ids)
 
@@ -347,9 +368,7 @@ def asked_by(judge: GivenJudge, session: Session, name: str = "") -> AskedJudge:
         session: The way to its model.
         name: For reports; by default its own.
     """
-    ask: Ask = nobody
-    if judge.asks_lm:
-        ask = session.ask if judge.spec == session.spec else session.other(judge.spec)
+    ask = session.ask if judge.spec == session.spec else session.other(judge.spec)
     return AskedJudge(name or judge.name, judge.compiled, ask, judge.card)
 
 
@@ -374,29 +393,56 @@ def judge_rows(
     Raises:
         UserError: Nobody gives the verdicts of a recorded judge.
     """
-    recorded = _Recorded(judge, table, None, Count(), item_ids)
+    lock, recorded = Lock(), _Recorded(judge, table, None, Count(), item_ids)
+    with ExitStack() as stack:
 
-    def looked_up(member: str) -> Rater:
-        rater = recorded(member)
-        for sentence in _lacking(recorded.beside[-1:], [*item_ids().values()]):
-            watch.stage("verdicts", sentence)
-        return rater
+        @cache
+        def models() -> Session:
+            return stack.enter_context(session(None))
 
-    with ExitStack() as opened:
-        if judge.live:
-            models = opened.enter_context(session(None))
-            ask = routed({name: models.executor(spec).run for name, spec in judge.live.items()})
-            leaf = live_leaf(judge.compiled, {name: name for name in judge.live})
-            return rate_all(judge.compiled.bound(Binding(leaf)), items, ask)
-        if not judge.asks_lm or judge.spec.recorded is not None:  # no journal is opened for what asks nobody
-            return rate_all(judge.compiled.bound(Binding(recorded)), items)
-        ask = opened.enter_context(session(judge.spec)).finish
-        return judge.compiled.judge(items, ask, recorded=looked_up)
+        def later(spec: LMSpec) -> Ask:
+            """The way to a model that is opened when somebody is asked about: no journal is for what asks nobody."""
+
+            def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+                with lock:
+                    executor = models().executor(spec)
+                yield from executor.run(requests, total=total)
+
+            return ask
+
+        def looked_up(leaf: Leaf) -> Rater:
+            found = recorded(leaf)
+            for sentence in _lacking(recorded.beside[-1:], [*item_ids().values()]):
+                watch.stage("verdicts", sentence)
+            if leaf.name not in judge.prompted:
+                return found or _nobody(judge, leaf)
+            both, scale, aspects = judge.compiled.pairs, judge.card.scale, judge.card.aspects
+            return recorded.supplied(found, leaf_rater(leaf, scale, aspects, both_orders=both, to=leaf.name))
+
+        ways = {name: later(spec) for name, spec in judge.prompted.items()}
+        asked = [leaf for leaf in judge.compiled.leaves if not leaf.verdicts]
+        if asked:
+            main = stack.enter_context(session(judge.spec)).finish
+            ways |= {leaf.name if len(judge.compiled.leaves) > 1 else "": main for leaf in asked}
+        return judge.compiled.judge(items, routed(ways) if ways else nobody, recorded=looked_up)
+
+
+def _nobody(judge: GivenJudge, leaf: Leaf) -> Rater:
+    """Refuse a prompt of which there are neither verdicts nor a model.
+
+    Raises:
+        UserError: Always.
+    """
+    of = f"of {leaf.lm['model']}" if isinstance(leaf, Prompt) and leaf.lm.get("model") else "of a model nobody named"
+    raise UserError(
+        f"{judge.name}: the items hold no verdict of {leaf.name}, and its verdicts were {of}; provider/name is valid, "
+        "for example openai/gpt-4o. Say with --lm whom to ask its prompt, or give its verdicts with --lm recorded:FILE."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """Gives the recorded verdicts of a judge's members; each source of them is read once."""
+    """Gives the recorded verdicts of a judge's leaves; each source of them is read once."""
 
     judge: GivenJudge
     file: TableSource
@@ -404,17 +450,31 @@ class _Recorded:
     count: Count
     item_ids: Callable[[], Mapping[str, str] | None] = lambda: None
     beside: list[LookedUp] = field(default_factory=list)
-    _found: dict[str, RecordedVerdicts] = field(default_factory=dict)
+    _found: dict[str, RecordedVerdicts | None] = field(default_factory=dict)
 
-    def __call__(self, member: str) -> Rater:
-        card, judge = self.judge.card, self.judge.compiled
-        model = self.judge.spec.members.get(member, self.judge.spec)
-        found = self.judge.verdicts or self._found.get(model.model)
+    def __call__(self, leaf: Leaf) -> RecordedRater | None:
+        card, judge, name = self.judge.card, self.judge.compiled, leaf.name
+        model = self.judge.spec.members.get(name, self.judge.spec)
+        found = self.judge.verdicts
         if found is None:
-            found = self._found[model.model] = recorded_for(card, judge, model, self.file, self.columns)
-        if judge.jurors:
-            self.beside.append((member, found, judge.after(member)))
-        return RecordedRater(found, member or judge_of(card), self.count, self.item_ids())
+            if model.model not in self._found:
+                self._found[model.model] = recorded_for(card, judge, model, self.file, self.columns)
+            found = self._found[model.model]
+        if found is None or (isinstance(leaf, Prompt) and name not in found.judges):
+            return None
+        if name not in self.judge.prompted:
+            self.beside.append((self.judge, leaf, found))
+        return RecordedRater(found, name, self.count, self.item_ids())
+
+    def supplied(self, found: RecordedRater | None, asked: Rater) -> Rater:
+        """The verdicts that there are, and a prompt where an item has none."""
+        return asked if found is None else Supplied(found, asked, self.count)
+
+
+def _after(tree: Node, leaf: Leaf) -> str | None:
+    """The judge that is asked where a leaf has no verdict: of a cascade's first the second; else nobody."""
+    first = isinstance(tree, Cascade) and any(one.name == leaf.name for one in tree.first.leaves)
+    return next(tree.then.leaves).name if isinstance(tree, Cascade) and first else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,31 +490,30 @@ class _Opening:
     processes: Processes | None
     prompts: list[tuple[str, PromptRater]] = field(default_factory=list)
     looked_up: list[LookedUp] = field(default_factory=list)
+    _ways: dict[str, Ask] = field(default_factory=dict)
     _reached: list[Executor] = field(default_factory=list)
 
     def ask(self, outlasted: Outlasted | None) -> Ask:
         """To each model, by its number; one that outlasts its service where the run does."""
-        ways: dict[str, Ask] = {str(number): executor.run for number, executor in enumerate(self._reached)}
+        ways = self._ways
         return routed(ways if outlasted is None else {to: outlasted.asking(ask) for to, ask in ways.items()})
 
     def juror(self, given: GivenJudge) -> Juror:
         """One judge, bound to whoever gives its verdicts."""
-        judge, orders = given.compiled, 1 + given.compiled.pairs
-        leaves: Sequence[Callable[[str], Rater]]
-        if not judge.asks_lm:
-            leaves, orders = [no_member], 0
-        elif given.live:
-            to = {member: self._reach(spec)[0] for member, spec in given.live.items()}
-            leaves = [live_leaf(judge, to, self.count)]
-        else:
-            recorded = _Recorded(given, self.file, self.columns, self.count, beside=self.looked_up)
-            leaves = [partial(self._leaf, given, recorded, sample) for sample in range(self.asking.samples)]
-            if given.spec.recorded is not None:
-                orders = 1
-        members = 1 if judge.joint is None else len(judge.joint.members)
-        self.count.total += self.items * members * orders * len(leaves)
+        judge = given.compiled
+        orders = 1 + judge.pairs if given.spec.recorded is None or given.prompted else 1
         features = KeptFeatures(self.session.journal, given.name, self.processes)
-        return Juror(given.name, judge, [judge.bound(Binding(leaf, features, self.count, orders)) for leaf in leaves])
+        recorded = _Recorded(given, self.file, self.columns, self.count, beside=self.looked_up)
+        samples = self.asking.samples if judge.asks_lm else 1
+        runs = [
+            judge.run(partial(self._leaf, given, recorded, n), features=features, count=self.count, orders=orders)
+            for n in range(samples)
+        ]
+        for run in runs:
+            for leaf in judge.leaves:
+                run.rater(leaf)
+        self.count.total += self.items * len(judge.leaves) * orders * samples
+        return Juror(given.name, judge, [Bound(judge.rater, run) for run in runs])
 
     def _reach(self, spec: LMSpec) -> tuple[str, Executor]:
         """The executor of a model's calls, and its number; the first time, the model is asked if it answers."""
@@ -462,30 +521,48 @@ class _Opening:
         if executor not in self._reached:
             executor.preflight()
             self._reached.append(executor)
+            self._ways[f"{len(self._reached) - 1}"] = executor.run
         return str(self._reached.index(executor)), executor
 
-    def _leaf(self, given: GivenJudge, recorded: _Recorded, sample: int, member: str) -> Rater:
-        """A member that is asked, or whose verdicts were recorded."""
-        judge, juror = given.compiled, member in given.compiled.jurors
-        model = given.spec.members.get(member, given.spec)
-        if not juror and model.recorded is not None:
-            return recorded(member)
-        to, executor = self._reach(model)
-        rater = PromptRater(
-            judge.jurors[member] if juror else judge.module,
-            scale=judge.scale,
-            aspects=judge.aspects,
+    def _later(self, name: str, spec: LMSpec) -> str:
+        """What requests call a model that is reached when somebody is asked about."""
+
+        def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+            executor = self.session.executor(spec)
+            executor.preflight()
+            yield from executor.run(requests, total=total)
+
+        self._ways[to := f"prompt {name}"] = ask
+        return to
+
+    def _leaf(self, given: GivenJudge, recorded: _Recorded, sample: int, leaf: Leaf) -> Rater:
+        """A leaf that is asked, or whose verdicts were recorded."""
+        judge, name = given.compiled, leaf.name
+        about, both = (judge.scale, judge.aspects), judge.pairs
+        if leaf.verdicts:
+            found = recorded(leaf)
+            if name not in given.prompted:
+                return found or _nobody(given, leaf)
+            to = self._later(f"{given.name} {name}", given.prompted[name])
+            return recorded.supplied(found, leaf_rater(leaf, *about, both_orders=both, to=to, count=self.count))
+        to, executor = self._reach(given.spec.members.get(name, given.spec))
+        known = name if given.spec.members else given.name
+        rater = leaf_rater(
+            leaf,
+            *about,
+            both_orders=both,
             to=to,
             sample=sample,
             samples=self.asking.samples,
             structured=self.asking.structured,
             anew=True,
-            known=KnownAnswers(self.session.journal, client_of(executor.lm), member if juror else given.name),
+            known=KnownAnswers(self.session.journal, client_of(executor.lm), known),
             count=self.count,
         )
         if not sample:
-            self.prompts.append((given.name, rater))
-        return BothOrders(rater, judge.scale) if judge.pairs else rater
+            asked = rater.of if isinstance(rater, BothOrders) else rater
+            self.prompts.extend([(given.name, asked)] if isinstance(asked, PromptRater) else [])
+        return rater
 
 
 def abstaining(cards: Sequence[ProgramCard], below: float | None) -> Callable[[Judgments], Judgments]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.connect.tracking.traces import MLFLOW_PREFIX
@@ -10,9 +11,9 @@ from judgec.labels.project import columns_in
 from judgec.labels.rows.judged import verdicts_in
 from judgec.labels.rows.ranges import Range, with_range
 from judgec.lm.spec import RECORDED, LMSpec
-from judgec.raters.cascade import EVIDENCE
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
+from judgec.raters.judge import JudgeTree
+from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.raters.tree import EVIDENCE, Prompt
 from judgec.raters.verdicts import as_recorded
 from judgec.records.card import ProgramCard
 from judgec.table.arrow import HUB_PREFIX
@@ -201,12 +202,12 @@ def cascade_of(
 
 def recorded_for(
     card: ProgramCard,
-    judge: CompiledJudge,
+    judge: JudgeTree,
     spec: LMSpec,
     items: TableSource = "",
     columns: Mapping[str, str] | None = None,
-) -> RecordedVerdicts:
-    """The verdicts that a compiled judge reads.
+) -> RecordedVerdicts | None:
+    """The verdicts that a compiled judge reads; None where there are none and its prompts can be asked.
 
     Args:
         card: Of the judge.
@@ -220,9 +221,13 @@ def recorded_for(
         InputError: As ``raters.recorded.read_recorded``.
     """
     about, file = OnWhat.of_card(card), spec.recorded
-    members = judge.joint.members if judge.joint is not None else (judge_of(card),)
-    names = [name for name in members if name not in judge.jurors]
-    if file == IN_MEMORY or file is None or (file == COLUMNS and not items):
+    names = [leaf.name for leaf in judge.leaves if leaf.verdicts]
+    needed = [leaf.name for leaf in judge.leaves if leaf.verdicts and not isinstance(leaf, Prompt)]
+    kept = any(leaf.verdicts == spec.model for leaf in judge.leaves)  # else somebody has named the file just now
+    lost = kept and not needed and file is not None and file != COLUMNS and _lost(file)
+    if lost or file == IN_MEMORY or file is None or (file == COLUMNS and not items):
+        if not needed:
+            return None
         raise UserError(
             f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of "
             f"{listed(names)} in a file are valid. Name it with --lm recorded:FILE."
@@ -230,14 +235,20 @@ def recorded_for(
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
         judged = verdicts_in(table, names, card.task, card.aspects)
-        if lacks := [name for name in names if name not in judged]:
+        if lacks := [name for name in needed if name not in judged]:
             made = f"{card.name}@{card.version} was compiled from the verdicts in {listed(names)}"
             raise UserError(
                 f"{table.path}: no column {listed(lacks)}; {made}, and judges items that have them. Add what the same "
                 "judge says of these items, or compile a judge that asks a model: judgec compile-judge --lm MODEL."
             )
-        return read_recorded(as_recorded(table.path, judged, card.task, card.aspects), about)
+        return read_recorded(as_recorded(table.path, judged, card.task, card.aspects), about) if judged else None
     return read_recorded(file, about)
+
+
+def _lost(file: str) -> bool:
+    """True if verdicts were recorded in a file that is not here: then the prompts are asked about every item."""
+    name, _ = with_range(file)
+    return not name.startswith((HUB_PREFIX, MLFLOW_PREFIX)) and not Path(name).exists()
 
 
 def without(name: str, lacks: int, items: int, then: str | None = None) -> str:

@@ -21,8 +21,8 @@ from judgec.labels.reading import (
     read_datasheet,
     scale_option,
 )
+from judgec.raters.judge import recorded_judges
 from judgec.raters.programs import Program
-from judgec.raters.recorded import recorded_judges
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.label import LabelSet

@@ -38,7 +38,7 @@ from judgec.verbs.estimate import (
     rate_report,
     require_accepts,
 )
-from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session, shown_at
+from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.trace_labels import Labels, file_labels, people_shares
 from judgec.verbs.validity import require_inputs, validity_of
@@ -130,7 +130,7 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     require_accepts(judge, f"--judge {options.judge}")
     given, unsure = ({}, set()) if options.labels is None else file_labels(options.labels, card, aspect)
     about = {"experiment": experiment, "store": workspace.store.shown, "rate": options.rate}
-    about |= {name: getattr(options, name) for name in ("lm", "live", "samples", "abstain_below")}  # another judge
+    about |= {name: getattr(options, name) for name in ("lm", "samples", "abstain_below")}  # another judge
     with open_state(options.home / ".judgec" / "watch" / state_name(experiment, name), about) as state:
         labels, asked, spent, bare = _Pass(options, workspace, judge, state, watch).run(experiment)
     people, unknown = people_shares([labels, given], card, unsure)
@@ -229,7 +229,7 @@ class _Pass:
     def judge(self, items: Sequence[Item], sessions: Mapping[str, str]) -> Spent:
         """Judge items; a line is kept of each before the judge's feedback is logged."""
         card, options = self.given.card, self.options
-        self.watch.stage("judge", f"{plural(len(items), 'trace')}, {shown_at(self.given, options)}")
+        self.watch.stage("judge", f"{plural(len(items), 'trace')}, {self.given.asked_at}")
         given = {item.item_id: item.given for item in items}
         fit = {items[at].item_id for at in unlearned(items, self.given.program, out_of_fold=False)}
         certain = abstaining([card], options.abstain_below)

@@ -12,8 +12,8 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Program, dump_module
+from judgec.raters.judge import uncompiled
+from judgec.raters.programs import Program
 from judgec.raters.registry import PAPER, WORDING, judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.raters.tasks.papers import PAPERS
@@ -296,8 +296,9 @@ def uncompiled_program(
         promoted=False,
         reason=why,
     )
-    judge = CompiledJudge(module, card.scale, card.aspects)
-    return Program(card, dump_module(module), judge.calibration(), {}, {})
+    judge = uncompiled(module, card.task, scale, aspects)
+    named = judge.with_prompts(lambda one: one.model_copy(update={"name": NAME, "lm": dict(card.lm)}))
+    return Program(card, named.saved(), {}, {})
 
 
 def _of_paper(spec: TaskSpec, fields: Sequence[str], scale: Scale) -> list[str]:

@@ -123,9 +123,9 @@ def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(learned:
     page = Path(str(learned.kept.report["report_html"]))
     assert page.parts[-4:] == ("programs", "ag", "0001", "report.html")
     assert "compiled minus uncompiled" in page.read_text(encoding="utf-8")
-    damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
+    damaged = program.tree | {"answer": {**program.tree["answer"], "extra": 1}}
     with pytest.raises(ArtifactError):
-        load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())
+        load_agent(programs.Program(program.card, damaged, {}, {}), Shelf())
     with pytest.raises(UserError, match="--name ag: that is"):
         check_place(Place(home, "ag", "judge"))
 

@@ -8,12 +8,13 @@ from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, accepted_a
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.rag.agents.answer import Answer, Context
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.tournament.files.queries import Query
 from tests.compile.small import write
 from tests.raters.judgments import judgments
+from tests.raters.trees import judge_of
 
 FIVE = Scale(name="grade", grades=(1, 2, 3, 4, 5), accept_at=4)
 QUERIES = {"q1": Query("q1", "How far?", "Ten metres"), "q2": Query("q2", "How heavy?")}
@@ -23,7 +24,7 @@ def said(query_id: str, text: str | None, error: str | None = None) -> Answer:
     return Answer(query_id=query_id, agent="rag", text=text, contexts=(Context("C", "c"),), error=error)
 
 
-class Stub(CompiledJudge):
+class Stub(JudgeTree):
     """Grades 4.0 and leaves the second item unscored."""
 
     def judge(self, items, ask, **_):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN003, ANN201 - as in the parent
@@ -38,7 +39,8 @@ class Stub(CompiledJudge):
 
 
 def test_judges_score_is_scaled_to_0_1_and_what_is_missing_counts_as_worst() -> None:
-    judge = Stub(judge_module("grade", FIVE, ("grade",), ("query", "answer")), FIVE, ("grade",))
+    plain = judge_of(judge_module("grade", FIVE, ("grade",), ("query", "answer")), FIVE, ("grade",))
+    judge = Stub(plain.tree, plain.task, plain.scale, plain.aspects)
     metric = JudgeMetric("j@1", judge, lambda requests, total=None: iter(()), QUERIES)
     good, unread, failed = metric.score([said("q1", "x"), said("q2", "y"), said("q2", None, "down")])
     assert (good.value, good.reason) == (0.75, "good")  # (4 - 1) / (5 - 1)
@@ -50,7 +52,7 @@ def test_judge_that_compares_cannot_be_the_metric() -> None:
     scale = Scale(name="preference", grades=("a", "b", "tie"), level="nominal")
     module = judge_module("preference", scale, ("grade",), ("query", "answer_a", "answer_b"))
     with pytest.raises(UserError, match="--report-judge"):
-        JudgeMetric("p@1", CompiledJudge(module, scale, ("grade",)), lambda requests, total=None: iter(()), QUERIES)
+        JudgeMetric("p@1", judge_of(module, scale, ("grade",)), lambda requests, total=None: iter(()), QUERIES)
 
 
 def test_entries_hold_answers_contexts_and_references() -> None:

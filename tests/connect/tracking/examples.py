@@ -11,7 +11,7 @@ STARTED = 1_700_000_000.0  # 2023-11-14 22:13:20 UTC
 def version_folder(home: Path, number: int) -> Path:
     folder = home / "programs" / "sensors" / f"{number:04d}"
     folder.mkdir(parents=True)
-    (folder / "program.json").write_text(f'{{"version": {number}}}', encoding="utf-8")
+    (folder / "tree.json").write_text(f'{{"version": {number}}}', encoding="utf-8")
     (folder / "card.json").write_text("{}", encoding="utf-8")
     (folder / "program.pkl").write_bytes(b"never sent")
     return folder

@@ -115,8 +115,8 @@ def test_log_compile_inputs_have_digests_and_no_texts(store: Store) -> None:
 def test_log_compile_artifacts_are_the_files_without_pickles(store: Store) -> None:
     folder = store.home / "mlruns" / "artifacts" / store.second.run_id / "artifacts"
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    assert sorted(files) == ["judge/card.json", "judge/program.json", "metrics.json", "report.json"]
-    assert json.loads(files["judge/program.json"].read_text()) == {"version": 2}
+    assert sorted(files) == ["judge/card.json", "judge/tree.json", "metrics.json", "report.json"]
+    assert json.loads(files["judge/tree.json"].read_text()) == {"version": 2}
     metrics = json.loads(files["metrics.json"].read_text())["data"]
     assert ["test.majority.tau_b", "test.majority.tau_b", None, None, None, "all grades equal"] in metrics
     assert ["games.agent+v2", "games.agent_2Bv2", 17, None, None, ""] in metrics

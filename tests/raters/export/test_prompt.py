@@ -1,18 +1,18 @@
 """The exported prompt is the one that is sent, byte for byte."""
 
-from dataclasses import replace
-
 import dspy
 import pytest
 
 from judgec.raters.export.prompt import BarePrompt, bare_prompts, lost_outside
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.live import LivePrompt
+from judgec.raters.judge import JudgeTree
+from judgec.raters.predictors import module_of
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fenced_inputs
+from judgec.raters.tree import Prompt
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.test_judge import passing
+from tests.raters.trees import judge_of
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=2)
 FIELDS = ("query", "answer", "contexts")
@@ -23,19 +23,19 @@ ITEMS = (
 )
 
 
-def judge(*demos: Item) -> CompiledJudge:
+def judge(*demos: Item) -> JudgeTree:
     module = judge_module("grade", SCALE, ("grade",), FIELDS)
     module.predictors()[0].demos = [
         demonstration(module.predictors()[0], one, [1], SCALE, reason="so", confidence=70) for one in demos
     ]
-    return CompiledJudge(module, SCALE, ("grade",), None, {"grade": passing(0.5)})
+    return judge_of(module, SCALE, ("grade",), None, {"grade": passing(0.5)})
 
 
 @pytest.mark.parametrize("demos", [(), (ITEMS[0],), ITEMS], ids=["none", "one", "with marks"])
 def test_filled_prompt_is_what_dspy_renders_byte_for_byte(demos: tuple[Item, ...]) -> None:
     compiled = judge(*demos)
     (prompt,) = bare_prompts(compiled, "mine@1")
-    (predict,) = compiled.module.predictors()
+    predict = module_of(compiled.prompts[0], SCALE)
     for item in ITEMS:
         texts = fenced_inputs(predict, item)
         rendered = dspy.ChatAdapter().format(predict.signature, predict.demos, dict(texts))
@@ -56,7 +56,8 @@ def test_text_with_a_placeholder_is_not_filled_a_second_time() -> None:
 
 def test_recorded_prompts_are_written_as_they_were_given() -> None:
     turns = (("system", "Be strict. {}"), ("user", "Q: {query}\nA: {answer}"))
-    compiled = replace(judge(), prompts={"gpt/strict": LivePrompt(model="m", messages={"": turns})})
+    strict = Prompt(name="gpt/strict", verdicts="recorded:columns", lm={"model": "m"}, turns={"": turns})
+    compiled = judge().with_prompts(lambda _: strict)
     (prompt,) = bare_prompts(compiled, "mine@1")
     assert [(turn["role"], turn["content"]) for turn in prompt.messages] == list(turns)
     assert prompt.placeholders == {"query": "{query}", "answer": "{answer}"}

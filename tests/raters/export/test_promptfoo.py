@@ -18,7 +18,7 @@ from judgec.errors import UserError
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Source
 from judgec.raters.export.promptfoo import ASSERTION, CONFIG, promptfoo_files
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from tests.raters.export.test_python import items, program_of
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Status
@@ -39,7 +39,7 @@ def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Re
     raise AssertionError("evidence asks nobody")
 
 
-def written(folder: Path, source: Source, model: str) -> tuple[CompiledJudge, ModuleType]:
+def written(folder: Path, source: Source, model: str) -> tuple[JudgeTree, ModuleType]:
     judge, program = program_of(source, model, ACCEPT_FROM)
     for path, text in promptfoo_files(program, judge).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -17,13 +17,14 @@ from judgec.labels.bulk.items import open_items
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear, Source
 from judgec.raters.export.python import python_files
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Program, dump_module
+from judgec.raters.judge import JudgeTree
+from judgec.raters.programs import Program
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import reply as engine_reply
+from tests.raters.trees import judge_of
 from tests.records.test_card import make_card
 
 LABELS = Path(__file__).parents[3] / "trainsets" / "sensors" / "labels.jsonl"
@@ -68,23 +69,21 @@ def calibrator(source: Source, names: tuple[str, ...]) -> Calibrator:
 
 def program_of(
     source: Source, model: str, accept_from: float = 0.4, seen: list[Item] | None = None
-) -> tuple[CompiledJudge, Program]:
+) -> tuple[JudgeTree, Program]:
     """A judge of made-up weights, and what is saved of it."""
     evidence = EvidenceModel.fit(items(60) if seen is None else seen)
     documents = seen is not None and "document" in seen[0].inputs
     task, fields = ("relevance", ("query", "document")) if documents else ("grade", FIELDS)
     module = judge_module(task, SCALE, ("grade",), fields)
     fitted = calibrator(source, evidence.names).model_copy(update={"accept_threshold": accept_from})
-    judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": fitted})
+    judge = judge_of(module, SCALE, ("grade",), evidence, {"grade": fitted})
     card = make_card(
         name=f"j-{source}", task=task, scale=SCALE, fields=fields, signature=fingerprint(module), lm={"model": model}
     )
-    return judge, Program(card, dump_module(module), judge.calibration(), {}, {})
+    return judge, Program(card, judge.saved(), {}, {})
 
 
-def written(
-    folder: Path, source: Source, model: str, seen: list[Item] | None = None
-) -> tuple[CompiledJudge, ModuleType]:
+def written(folder: Path, source: Source, model: str, seen: list[Item] | None = None) -> tuple[JudgeTree, ModuleType]:
     """A judge, and the module of its export."""
     judge, program = program_of(source, model, seen=seen)
     for path, text in python_files(program, judge).items():

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.prompts import unquote
+from tests.raters.trees import judge_of
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 
@@ -50,7 +50,7 @@ def obeying(call: Call) -> Outcome:
 
 def test_model_that_obeys_the_prompt_grades_literally_against_the_reference(tmp_path: Path) -> None:
     scale, fields = Scale(grades=(1, 2, 3, 4, 5)), ("query", "answer", "reference", "contexts")
-    judge = CompiledJudge(judge_module("grade", scale, ("grade",), fields), scale, ("grade",))
+    judge = judge_of(judge_module("grade", scale, ("grade",), fields), scale, ("grade",))
     items = [
         Item(
             name,

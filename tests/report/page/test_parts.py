@@ -57,10 +57,10 @@ def test_distance_of_classes_is_the_chance_that_was_given_to_others() -> None:
     assert [one.distance for one in found[:2]] == pytest.approx([0.6, 0.9])
 
 
-def prompt(instructions: str, *demos: str) -> dict[str, object]:
-    fields = [{"prefix": "Query:", "description": "${query}"}]
-    signature = {"instructions": instructions, "fields": fields}
-    return {"self": {"signature": signature, "demos": [{"query": demo} for demo in demos]}}
+def prompt(instructions: str, *demos: str) -> dict[str, dict[str, object]]:
+    fields = [{"name": "query", "description": "${query}"}]
+    made = {"instructions": instructions, "fields": fields, "turns": {}, "demos": [{"query": demo} for demo in demos]}
+    return {"prompt": made}
 
 
 def test_prompt_section_shows_what_was_added_and_removed() -> None:

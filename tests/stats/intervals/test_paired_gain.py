@@ -57,7 +57,7 @@ def test_gain_that_is_undefined_or_not_above_zero_is_not_clear(value: float, err
 def test_decision_rule_whose_gain_has_no_error_does_not_ship() -> None:
     def row(gain: float, error: float | None) -> CalibratorChoice:
         return CalibratorChoice(
-            source="lm", family="none", rule="raw", loss=0.1, grade_error=0.1, gain=gain, gain_error=error
+            source="lm", family="none", rule="raw", loss=0.1, grade_error=0.1, value=0.5, gain=gain, gain_error=error
         )
 
     incumbent = row(0.0, 0.0)

@@ -10,7 +10,6 @@ import pytest
 from judgec.errors import ArtifactError
 from judgec.lm.executor import Ask, Executor, Reply, Request
 from judgec.raters import fencing, signatures
-from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.audit import Finding
 from judgec.records.label import Item, Text
@@ -18,6 +17,7 @@ from judgec.records.scale import Scale
 from judgec.trust.audits.injection import AUTHORITY, TAGS, Attack, attacks, audit_injection, hidden
 from judgec.trust.audits.subject import AuditSubject, subject_of
 from tests.lm.judging import connected
+from tests.raters.trees import judge_of
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.local_model import serving
@@ -44,7 +44,7 @@ def as_it_is(name: str, value: Text) -> str:
 
 def judge_behind(ask: Ask, items: tuple[Item, ...] = ITEMS) -> AuditSubject:
     """The uncompiled judge with its real prompt, as the subject of an audit."""
-    judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), FIELDS), SCALE, ("grade",))
+    judge = judge_of(judge_module("grade", SCALE, ("grade",), FIELDS), SCALE, ("grade",))
     return subject_of(judge, items, ask, fields=FIELDS, model="fake", experts=None)
 
 

@@ -8,14 +8,14 @@ from judgec.evidence.model import EvidenceModel
 from judgec.labels.bulk.items import open_items
 from judgec.lm.watch import Silent
 from judgec.raters.calibrator import Calibrator
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Program, dump_module, save, set_aliases
+from judgec.raters.programs import Program, save, set_aliases
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.records.scale import Scale
 from judgec.verbs.judge_file import judge_file
 from judgec.verbs.options.judge import JudgeFileOptions
 from tests.raters.test_judge import passing
+from tests.raters.trees import judge_of
 from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
@@ -36,16 +36,16 @@ def save_judge(
     """A judge whose prompt says ``instructions``; with ``evidence_of`` its grade also follows from evidence."""
     module = judge_module("grade", SCALE, ("grade",), FIELDS)
     module.signature = module.signature.with_instructions(instructions)
-    judge = CompiledJudge(module, SCALE, ("grade",), None, {"grade": passing(0.5)})
+    judge = judge_of(module, SCALE, ("grade",), None, {"grade": passing(0.5)})
     if evidence_of is not None:
         items = [*open_items(str(evidence_of), task="grade").items]
         evidence = EvidenceModel.fit(items)
-        judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": _both(evidence)})
+        judge = judge_of(module, SCALE, ("grade",), evidence, {"grade": _both(evidence)})
     card = make_card(
         name=name, scale=SCALE, fields=FIELDS, signature=fingerprint(module),
         lm=lm or {"model": "openai/fake", "temperature": 0.0},
     )  # fmt: skip
-    saved = save(home, Program(card, dump_module(module), judge.calibration(), {}, {}))
+    saved = save(home, Program(card, judge.saved(), {}, {}))
     set_aliases(home, name, {"champion": saved.version})
 
 

@@ -99,5 +99,5 @@ def test_ui_server_takes_a_compile_from_another_tracker(tmp_path: Path) -> None:
         with Tracker(TrackingStore(url, None), os.environ) as tracker:
             logged = [tracker.log_compile(compile_run(tmp_path, k, 0.5, "champion")) for k in (1, 2)]
         listing = f"{url}/api/2.0/mlflow/artifacts/list?run_id={logged[1].run_id}&path=judge"
-        assert b"judge/program.json" in get(listing)
+        assert b"judge/tree.json" in get(listing)
     assert [each.model_version for each in logged] == [1, 2]

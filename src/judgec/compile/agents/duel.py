@@ -11,7 +11,7 @@ from judgec.compile.pipeline import COMPILED
 from judgec.lm.executor import Ask
 from judgec.rag.agents.answer import Answer
 from judgec.raters.asked_judges import AskedJudges
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.statistic import mean
@@ -70,7 +70,7 @@ def duel(
     found: CompiledAgent,
     rival: str,
     queries: Mapping[str, Query],
-    judge: CompiledJudge,
+    judge: JudgeTree,
     card: ProgramCard,
     ask: Ask,
     *,
@@ -115,7 +115,7 @@ def duel(
     )
 
 
-def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
+def _player(entries: Entries, judge: JudgeTree, card: ProgramCard, ask: Ask) -> Player:
     if judge.pairs:
         return PairPlayer(entries, AskedJudges.alone(judge, ask), Showing(entries))
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band

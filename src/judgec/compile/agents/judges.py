@@ -9,7 +9,7 @@ from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge, load_judge, require_asked
+from judgec.raters.judge import JudgeTree, load_judge, require_asked
 from judgec.records.card import ProgramCard
 from judgec.records.tasks.registry import TASKS
 from judgec.tournament.report.evaluation import why_unproven
@@ -27,7 +27,7 @@ class WorkingJudge:
     """
 
     name: str
-    judge: CompiledJudge
+    judge: JudgeTree
     card: ProgramCard
     spec: LMSpec | None = None
 
@@ -40,7 +40,7 @@ class WorkingJudge:
         if not self.judge.asks_lm:
             return session.ask
         spec = self.spec or programs.model_of(self.card, api_base=session.spec.base_beside(self.card.lm))
-        require_asked(self.judge, spec, self.name)
+        require_asked(self.judge)
         return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
 
 

@@ -14,7 +14,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.rows.items import ALTERNATIVES
 from judgec.lm.executor import Ask
 from judgec.rag.agents.answer import Answer
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.consensus import settled
 from judgec.records.label import LabelSet
 from judgec.tournament.files.entries import Entries
@@ -84,7 +84,7 @@ class JudgeMetric:
         UserError: When it compares answers, or its grades have no order.
     """
 
-    def __init__(self, name: str, judge: CompiledJudge, ask: Ask, queries: Mapping[str, Query]) -> None:
+    def __init__(self, name: str, judge: JudgeTree, ask: Ask, queries: Mapping[str, Query]) -> None:
         if judge.pairs or judge.scale.level == "nominal":
             raise UserError(
                 f"--judge {name}: it gives no score to a single answer; a judge of answer or grade is needed. "

@@ -8,7 +8,7 @@ from judgec.compile.agents.compile import AgentCompile, CompiledAgent
 from judgec.compile.agents.duel import NET, Duel
 from judgec.compile.pipeline import CHAMPION, COMPILED, UNCOMPILED
 from judgec.labels.split.family import SPLITS
-from judgec.raters.programs import dump_module
+from judgec.raters.predictors import saved_prompts
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
@@ -40,7 +40,7 @@ def agent_page(found: CompiledAgent, met: Duel | None, settings: AgentCompile, c
         settings: What was asked for.
         card: Of the version as saved.
     """
-    start, now = (prompt_lines(dump_module(module)) for module in (found.start, found.chosen.module))
+    start, now = (prompt_lines(saved_prompts(module)) for module in (found.start, found.chosen.module))
     detectable, name = found.verdict.detectable, f"{card.name}@{card.version}"
     return kit.page(
         "agent.html",

@@ -22,7 +22,8 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.rag.agents.compiled import TASK
 from judgec.raters import programs
-from judgec.raters.programs import Program, dump_module
+from judgec.raters.predictors import saved_prompts
+from judgec.raters.programs import Program
 from judgec.raters.signatures import fingerprint
 from judgec.records.card import NO_MODEL, ProgramCard, Setting
 from judgec.records.estimate import Estimate
@@ -125,8 +126,7 @@ class FinishedAgent:
         found, contested = self.compiled, self.compiled.found
         return Program(
             card=_card(found, self.settings, self.origin),
-            program=dump_module(found.chosen.module),
-            calibration={},
+            tree=saved_prompts(found.chosen.module),
             split=split_record(contested.split, contested.items, MEASURED, family.salt),
             report={**self.report(), "answers": _answers(found)},
         )

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from judgec.compile.assemble import Bench, calibrated, evidence_only
+from judgec.compile.assemble import Bench, Fitted, calibrated, evidence_only
 from judgec.compile.cascades import MadeCascade, make_cascade
 from judgec.compile.choose import ChosenPrompt, choose_prompt
 from judgec.compile.dataset import Dataset
 from judgec.compile.folds.parts import Parts
+from judgec.compile.leaves import leaves_of
 from judgec.compile.panels import choose_panel
 from judgec.compile.recorded import choose_recorded
 from judgec.compile.search.candidates import Candidate
@@ -18,7 +19,6 @@ from judgec.errors import UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
-from judgec.raters.judge import CompiledJudge
 from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
 from judgec.records.language import languages_of
@@ -40,7 +40,7 @@ class Round:
 
     bench: Bench
     choice: ChosenPrompt
-    judge: CompiledJudge
+    judge: Fitted
     judged: dict[str, Judgments]
     bare: Judgments | None
     cascade: MadeCascade | None = None
@@ -53,17 +53,13 @@ class Round:
         """The same with the cascade as its judge, and the strong judge alone beside it."""
         made = self.cascade
         assert made is not None  # the caller has looked
-        recorded = self.bench.recorded
-        if recorded is not None:
-            recorded = recorded.with_panel(made.candidate.name, made.cascade)
         scored = (*self.choice.scored, made.scored)
         choice = replace(self.choice, chosen=made.candidate, fitted=made.judge, scored=scored, panel=None)
-        bench = replace(self.bench, recorded=recorded)
         judged = dict(self.judged)
         if made.tested is not None:
             test = made.tested
             judged |= {"compiled_prompt": test.raw, COMPILED_SINGLE: test.strong, "compiled": test.whole}
-        return replace(self, bench=bench, choice=choice, judge=made.judge, judged=judged)
+        return replace(self, choice=choice, judge=made.judge, judged=judged)
 
 
 def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, objective: Objective) -> Bench:
@@ -79,6 +75,8 @@ def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, obje
         no_model=settings.no_model,
         objective=objective,
         recorded=settings.rated.recorded,
+        leaves=leaves_of(settings, labels),
+        lm={} if settings.lm.members else settings.lm.describe(),
     )
 
 
@@ -108,9 +106,6 @@ class Compiling:
             choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
             if settings.combine.panel is not None:
                 choice = choose_panel(bench, choice, settings, self.objective, self.watch)
-            if choice.panel is not None:
-                named = settings.rated.recorded.with_panel(choice.chosen.name, choice.panel.panel)
-                bench = replace(bench, recorded=named)
         elif settings.no_model:
             choice = ChosenPrompt(self.uncompiled, evidence_only(bench, self.uncompiled), (), ())
         else:

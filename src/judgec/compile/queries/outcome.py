@@ -20,7 +20,8 @@ from judgec.labels.split.draw import split_record
 from judgec.labels.split.family import Family
 from judgec.lm.spec import LMSpec
 from judgec.rag.queries.generation.generator import QueryGenerator
-from judgec.raters.programs import Program, dump_module
+from judgec.raters.predictors import saved_prompts
+from judgec.raters.programs import Program
 from judgec.raters.signatures import fingerprint
 from judgec.records.card import NO_MODEL, Cost, ProgramCard
 from judgec.records.estimate import Estimate
@@ -111,8 +112,7 @@ class FinishedGenerator:
         found = self.compiled.found
         return Program(
             card=_card(self.compiled, self.origin),
-            program=dump_module(_module(self.compiled)),
-            calibration=state_of(found.chosen.found),
+            tree={"prompts": saved_prompts(_module(self.compiled)), **state_of(found.chosen.found)},
             split=split_record(found.split, found.items, MEASURED, family.salt),
             report=self.report(),
         )

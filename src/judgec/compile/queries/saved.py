@@ -6,7 +6,8 @@ from pathlib import Path
 from judgec.errors import ArtifactError, UserError
 from judgec.rag.queries.generation.generator import QueryGenerator, StyleProfile
 from judgec.raters import programs
-from judgec.raters.programs import Json, load_module
+from judgec.raters.predictors import put_prompts
+from judgec.raters.programs import Json
 
 TASK = "queries"
 
@@ -42,11 +43,11 @@ def load_generator(home: Path, reference: str) -> CompiledGenerator:
     where = f"{program.card.name}@{program.card.version}"
     if program.card.task != TASK:
         raise UserError(f"--generator {reference}: a judge of {program.card.task}; a query generator is needed.")
-    module = QueryGenerator()
-    load_module(module, program.program, f"{where}: program.json")
+    module, tree = QueryGenerator(), programs.tree_of(program)
+    put_prompts(module, tree["prompts"], f"{where}: tree.json")
     try:
-        style = program.calibration["taste"]
+        style = tree["taste"]
         kept = None if style is None else StyleProfile(tuple(style["kinds"]), bool(style["tables"]), style["longest"])
-        return CompiledGenerator(module, tuple(map(str, program.calibration["examples"])), kept)
+        return CompiledGenerator(module, tuple(map(str, tree["examples"])), kept)
     except (KeyError, TypeError) as error:
-        raise ArtifactError(f"{where}: calibration.json: {error!r}; compile the generator again.") from error
+        raise ArtifactError(f"{where}: tree.json: {error!r}; compile the generator again.") from error

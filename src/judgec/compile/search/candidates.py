@@ -7,9 +7,9 @@ import dspy
 
 from judgec.lm.adapters import CHAT, with_adapter
 from judgec.lm.executor import Ask
-from judgec.raters.programs import dump_module, load_module
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
+from judgec.raters.tree import Rates
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, LabelSet
 from judgec.records.language import languages_of
@@ -38,11 +38,12 @@ class Candidate:
 
     Args:
         name: Unique in a compile.
-        module: The judge with this prompt.
+        module: The judge with this prompt; of what is not asked in this compile, that of the task.
         queries: The query of each demonstration, in order; items of these must not fit the calibrator.
         settings: How it was made, for the record.
         reflected: The queries whose labels the instructions were written from; likewise.
         unseen: Where all of them were: what judges a query in its place when it is valued or fits a calibrator.
+        rater: It as it will be saved, where that is not the prompt in ``module``.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Candidate:
     settings: Mapping[str, str | int] = field(default_factory=dict)
     reflected: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
+    rater: Rates | None = None
 
     def verdicts(self, items: Sequence[Item], *, ask: Ask, scale: Scale, aspects: tuple[str, ...]) -> Judgments:
         """Raw verdicts, each of a prompt that has seen nothing of the item's query in its instructions.
@@ -90,10 +92,8 @@ def task_module(labels: LabelSet, adapter: str = CHAT) -> dspy.Module:
 def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:
     """A copy of the judge that is told this, and nothing else, beside its inputs."""
     copy = module.deepcopy()
-    state = dump_module(copy)
-    for predictor in state.values():
-        predictor["signature"]["instructions"] = instructions
-    load_module(copy, state, "instructions")
+    predict = first_predictor(copy)
+    predict.signature = predict.signature.with_instructions(instructions)
     return copy
 
 

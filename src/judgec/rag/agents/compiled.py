@@ -5,7 +5,8 @@ from judgec.rag.agents.rag import RAG, AgentSettings
 from judgec.rag.agents.registry import kind_of
 from judgec.rag.retrieval.fusion import RRF_K
 from judgec.rag.retrieval.retrievers import Retriever
-from judgec.raters.programs import Program, load_module
+from judgec.raters.predictors import put_prompts
+from judgec.raters.programs import Program, tree_of
 from judgec.raters.signatures import fingerprint
 
 TASK = "agent"  # what the card of a compiled agent says that it judges
@@ -45,10 +46,10 @@ def load_agent(program: Program, retriever: Retriever) -> RAG:
         UserError: When the program is a judge.
         ArtifactError: When this version of judgec builds another signature, or the saved state is no prompt of it.
     """
-    name, settings = settings_of(program)
+    (name, settings), tree = settings_of(program), tree_of(program)
     card = program.card
     module = kind_of(name)[0](retriever, settings)
     if fingerprint(module) != card.signature:
         raise ArtifactError(f"{card.name}@{card.version}: saved for another signature. Compile it again.")
-    load_module(module, program.program, f"{card.name}@{card.version}: program.json")
+    put_prompts(module, tree, f"{card.name}@{card.version}: tree.json")
     return module

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from judgec.lm.executor import Ask
 from judgec.rag.queries.terms import content
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.records.label import Item
 from judgec.records.tasks.reliability import QUESTIONS
 
@@ -89,7 +89,7 @@ class ReliabilityJudge:
         ask: Sends requests to its model.
     """
 
-    def __init__(self, name: str, judge: CompiledJudge, ask: Ask) -> None:
+    def __init__(self, name: str, judge: JudgeTree, ask: Ask) -> None:
         self._name = name
         self._judge = judge
         self._ask = ask

@@ -18,7 +18,6 @@ Messages = list[dict[str, str]]
 Complete = Callable[[Messages], str]
 """Sends the turns to a language model and gives its reply."""
 Ask = Complete | None
-NoPrompt = object
 
 
 @dataclass(frozen=True)
@@ -26,19 +25,15 @@ class PromptModule:
     """The prompt of an exported judge.
 
     Args:
-        pairs: It compares two answers.
         inputs: The fields that it reads.
         outputs: The field of each aspect's grade.
         forms: Placeholders and turns of the first attempt and of the second.
-        checks: The output that holds what is checked piece by piece, or empty.
         verdict: The form of a verdict that the first prompt asks for by itself, or None.
     """
 
-    pairs: bool
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     forms: tuple[tuple[Mapping[str, str], Sequence[Mapping[str, str]]], ...]
-    checks: str = ""
     verdict: str | None = None
 
     def messages(self, item: Item, attempt: int) -> Messages:
@@ -55,16 +50,6 @@ class PromptModule:
             {"role": turn["role"], "content": places.sub(lambda found: texts[found[0]], turn["content"])}
             for turn in turns
         ]
-
-
-def is_pairwise(module: PromptModule) -> bool:
-    """True when the judge compares two answers."""
-    return module.pairs
-
-
-def check_kind(module: PromptModule) -> str:
-    """The output that holds what the judge checks piece by piece, or empty."""
-    return module.checks
 
 
 @dataclass(frozen=True)

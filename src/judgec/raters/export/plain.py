@@ -37,6 +37,13 @@ def model_validator(*, mode: str) -> Callable[[F], F]:
     return keep
 
 
+def PlainValidator(_: object) -> None:  # noqa: N802  # pydantic's name
+    """Nothing: ``_as`` reads what has a ``from_json``."""
+
+
+PlainSerializer = PlainValidator  # nothing is written here
+
+
 class BaseModel:
     """A record: its annotated fields by keyword, its checks not run again."""
 
@@ -71,6 +78,8 @@ def _as(hint: Any, value: Any) -> Any:  # JSON by its type, at run time
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         records = [one for one in inner if one is not NoneType]
+        if isinstance(value, Mapping) and len(records) > 1:  # told apart by their kind
+            return _as(next(one for one in records if getattr(one, "kind", None) == value.get("kind")), value)
         return value if value is None or len(records) != 1 else _as(records[0], value)
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else list(inner)
@@ -81,4 +90,6 @@ def _as(hint: Any, value: Any) -> Any:  # JSON by its type, at run time
         return value
     if issubclass(hint, BaseModel):
         return hint.model_validate(value)
+    if hasattr(hint, "from_json"):
+        return hint.from_json(value)
     return float(value) if hint is float else value

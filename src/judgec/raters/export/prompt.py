@@ -8,8 +8,9 @@ import dspy
 
 from judgec.errors import UserError
 from judgec.lm.frozen import Message, freeze
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.live import PLACEHOLDER
+from judgec.raters.judge import JudgeTree
+from judgec.raters.predictors import module_of
+from judgec.raters.tree import PLACEHOLDER, Prompt
 from judgec.records.counts import plural
 
 FORMS = ("{%s}", "{{%s}}", "{{{%s}}}", "<<%s>>")  # of a placeholder; the first that the prompt does not hold
@@ -61,20 +62,21 @@ class BarePrompt:
         return heading + "\n".join(f"=== {turn['role']} ===\n{turn['content']}" for turn in self.messages) + "\n"
 
 
-def bare_prompts(judge: CompiledJudge, where: str) -> tuple[BarePrompt, ...]:
-    """Prompts of a judge, without what it adds: one prompt, or one for each juror, or recorded judge and aspect.
+def bare_prompts(judge: JudgeTree, where: str) -> tuple[BarePrompt, ...]:
+    """Prompts of a judge, without what it adds: one each, of a prompt in turns one for each aspect that has its own.
 
     Args:
         judge: The judge.
         where: Its name, for messages.
 
     Raises:
-        UserError: Its recorded prompt is not known, or cannot be written with placeholders.
+        UserError: One cannot be written with placeholders.
     """
-    if judge.prompts:
-        return tuple(_recorded(judge))
-    modules = judge.jurors.values() or (judge.module,)
-    return tuple(placed(predict, where) for module in modules for predict in module.predictors())
+    return tuple(
+        found
+        for one in judge.prompts
+        for found in (_in_turns(one) if one.turns else [placed(module_of(one, judge.scale), where)])
+    )
 
 
 def placed(predict: dspy.Predict, where: str, adapter: dspy.Adapter | None = None) -> BarePrompt:
@@ -100,14 +102,14 @@ def placed(predict: dspy.Predict, where: str, adapter: dspy.Adapter | None = Non
     return BarePrompt(messages, placeholders)
 
 
-def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
+def lost_outside(judge: JudgeTree, *, abstains: bool) -> tuple[str, ...]:
     """Steps of the judge beside asking its prompt, a sentence each: somebody who asks the prompt alone lacks them."""
     lost = []
     if not judge.asks_lm:
         lost.append("the judge itself: it grades by evidence alone and asks nobody")
-    if judge.panel is not None:
-        lost.append(f"panel: the mean of {', '.join(judge.panel.members)}")
-    if judge.cascade is not None:
+    if judge.kind == "panel":
+        lost.append(f"panel: the mean of {', '.join(leaf.name for leaf in judge.leaves)}")
+    if judge.kind == "cascade":
         lost.append("cascade: whether an item needs the model at all")
     for aspect, one in judge.calibrators.items():
         name = f" of {aspect}" if len(judge.aspects) > 1 else ""
@@ -125,17 +127,16 @@ def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
         lost.append("both orders: every pair is asked twice with the answers exchanged; a verdict that flips is a tie")
     if abstains:
         lost.append("abstention: items that it is not sure about are left to people")
-    if not judge.prompts:
+    if any(one.fields for one in judge.prompts):
         lost.append(f"quoting: {FENCE}")
     return (*lost, "reading: a reply counts only where it states one grade of the scale; others are asked for again")
 
 
-def _recorded(judge: CompiledJudge) -> Iterator[BarePrompt]:
-    for name, prompt in judge.prompts.items():
-        for aspect, turns in prompt.messages.items():
-            messages: Sequence[Message] = [{"role": role, "content": text} for role, text in turns]
-            fields = dict.fromkeys(found for _, text in turns for found in PLACEHOLDER.findall(text))
-            yield BarePrompt(tuple(messages), {field: f"{{{field}}}" for field in fields}, name, aspect)
+def _in_turns(prompt: Prompt) -> Iterator[BarePrompt]:
+    for aspect, turns in prompt.turns.items():
+        messages: Sequence[Message] = [{"role": role, "content": text} for role, text in turns]
+        fields = dict.fromkeys(found for _, text in turns for found in PLACEHOLDER.findall(text))
+        yield BarePrompt(tuple(messages), {field: f"{{{field}}}" for field in fields}, prompt.name, aspect)
 
 
 def _placeholder(name: str, plain: str) -> str:

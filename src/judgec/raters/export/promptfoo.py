@@ -8,7 +8,7 @@ import json
 
 from judgec.errors import UserError
 from judgec.raters.export.python import python_files
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.programs import Program
 from judgec.records.tasks.registry import SYNONYMS, TASKS, compares, require_better_above
 
@@ -63,7 +63,7 @@ def get_assert(output: object, context: Mapping[str, object]) -> dict[str, objec
 
 def share(score: float) -> float:
     """A score as a part of the judge's scale: 0 is its worst grade, 1 its best."""
-    values = JUDGE.judge.scale.values
+    values = JUDGE.scale.values
     return (score - values[0]) / (values[-1] - values[0])
 
 
@@ -130,7 +130,7 @@ tests:
 """
 
 
-def promptfoo_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
+def promptfoo_files(program: Program, judge: JudgeTree) -> dict[str, str]:
     """Text by path below the folder.
 
     Raises:

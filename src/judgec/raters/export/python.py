@@ -6,13 +6,15 @@ import re
 import dspy
 
 from judgec.errors import UserError
-from judgec.lm.adapters import TERSE, adapter_name, verdict_form
-from judgec.lm.spec import NO_LM
-from judgec.raters.export.prompt import BarePrompt, bare_prompts, placed
+from judgec.lm.adapters import TERSE
+from judgec.raters.export.prompt import BarePrompt, placed
 from judgec.raters.export.sources import standalone_sources, stemmer_sources
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Json, Program, gone
-from judgec.raters.signatures import check_kind, grade_fields, json_schema
+from judgec.raters.judge import JudgeTree, no_verdicts
+from judgec.raters.predictors import module_of
+from judgec.raters.programs import Json, Program
+from judgec.raters.signatures import json_schema
+from judgec.raters.tree import Prompt
+from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 
 FACE = '''"""The judge {name} without judgec: it needs Python 3.11 or later and numpy, nothing else.
@@ -47,28 +49,26 @@ def grade(
 '''
 
 
-def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
+def python_files(program: Program, judge: JudgeTree) -> dict[str, str]:
     """Text by path below the folder.
 
     Raises:
         UserError: The judge was made from recorded verdicts, or of a plugin's task.
         ArtifactError: It needs what is gone.
     """
-    judge.require_whole()
+    judge.rater  # noqa: B018 - refuses what is gone
     card = program.card
     name = f"{card.name}@{card.version}"
-    if card.settings.get("kind") == "recorded" and judge.asks_lm:
+    if any(leaf.verdicts for leaf in judge.leaves):
         raise UserError(
             f"export {name}: it looks recorded verdicts up; a judge that is asked, or of evidence alone, runs by "
             "itself. Export its prompt with --to prompt."
         )
-    if judge.jurors:
+    if len(judge.leaves) > len(judge.prompts) or len(judge.leaves) > 1:
         raise UserError(
-            f"export {name}: asks {', '.join(judge.jurors)}, each with its own model; a judge that asks one runs by "
-            "itself. Export one of them, or the prompts of all with --to prompt."
+            f"export {name}: asks {', '.join(leaf.name for leaf in judge.leaves)}; a judge that asks one prompt runs "
+            "by itself. Export one of them, or the prompts of all with --to prompt."
         )
-    if judge.asks_lm and card.lm.get("model") == NO_LM:
-        raise UserError(f"export {gone(program, 'rules that stood in for a model')}")
     if card.task not in TASKS:
         raise UserError(f"export {name}: {card.task} is a plugin's own module; tasks with a declaration are valid.")
     package = "judge_" + re.sub(r"\W+", "_", f"{card.name}_{card.version}").lower()
@@ -83,34 +83,37 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     }
 
 
-def _data(program: Program, judge: CompiledJudge, name: str) -> Json:
-    spec, (predict,) = TASKS[program.card.task], judge.module.predictors()
-    forms = list(bare_prompts(judge, name)) if not judge.prompts else []
-    if json_schema(predict) is not None:  # as it is asked again where a reply cannot be read
-        forms.append(placed(predict, name, None if adapter_name(predict) == TERSE else dspy.JSONAdapter()))
+def _data(program: Program, judge: JudgeTree, name: str) -> Json:
+    spec, run = TASKS[program.card.task], judge.run(no_verdicts)
+    bare = judge.with_prompts(lambda prompt: prompt.model_copy(update={"instructions": "", "demos": ()}))
     return {
         "judge": name,
         "scale": judge.scale.model_dump(mode="json"),
         "aspects": list(judge.aspects),
+        "pairs": run.pairs,
+        "checks": run.checks,
+        "reads": list(program.card.fields),
         "fields": {
             "inputs": list(spec.inputs),
             "graded": list(spec.graded),
             "lists": list(spec.lists),
             "joined": list(spec.joined),
         },
-        "prompt": {
-            "pairs": judge.pairs,
-            "checks": check_kind(judge.module),
-            "inputs": list(predict.signature.input_fields),
-            "outputs": list(grade_fields(predict)),
-            "forms": [_form(one) for one in forms],
-            **({} if (own := verdict_form(predict)) is None else {"verdict": own}),
-        },
-        "evidence": None if judge.evidence is None else judge.evidence.to_json(),
-        "calibrators": {
-            aspect: one.model_dump(mode="json", exclude={"choices"}) for aspect, one in judge.calibrators.items()
-        },
-        "cascade": None if judge.cascade is None else judge.cascade.model_dump(mode="json"),
+        "prompt": None if not judge.prompts else _prompt(judge.prompts[0], judge.scale, name),
+        "tree": bare.saved(),
+    }
+
+
+def _prompt(prompt: Prompt, scale: Scale, name: str) -> Json:
+    predict = module_of(prompt, scale)
+    forms = [placed(predict, name)]
+    if json_schema(predict) is not None:  # as it is asked again where a reply cannot be read
+        forms.append(placed(predict, name, None if prompt.form == TERSE else dspy.JSONAdapter()))
+    return {
+        "inputs": list(prompt.inputs),
+        "outputs": list(prompt.grades),
+        "forms": [_form(one) for one in forms],
+        **({} if prompt.verdict is None else {"verdict": prompt.verdict}),
     }
 
 

@@ -25,15 +25,12 @@ STAND_INS: Mapping[Place, Place] = {
     ("pydantic", "ConfigDict"): (f"{HERE}.plain", "ConfigDict"),
     ("pydantic", "Field"): (f"{HERE}.plain", "Field"),
     ("pydantic", "model_validator"): (f"{HERE}.plain", "model_validator"),
-    ("dspy", ""): (f"{HERE}.asking", "PromptModule"),
+    ("pydantic", "PlainSerializer"): (f"{HERE}.plain", "PlainSerializer"),
+    ("pydantic", "PlainValidator"): (f"{HERE}.plain", "PlainValidator"),
     ("snowballstemmer", ""): ("snowball", "stemmer"),
-    ("judgec.raters.signatures", "check_kind"): (f"{HERE}.asking", "check_kind"),
-    ("judgec.raters.pairwise", "is_pairwise"): (f"{HERE}.asking", "is_pairwise"),
     ("judgec.lm.executor", "Ask"): (f"{HERE}.asking", "Ask"),
-    ("judgec.raters.live", "LivePrompt"): (f"{HERE}.asking", "NoPrompt"),
 }
 DROPPED = {  # methods that only judgec itself needs
-    ("judgec.raters.judge", "CompiledJudge"): {"judge", "calibrate", "calibration"},
     ("judgec.evidence.model", "EvidenceModel"): {"fit", "_with_themes"},
     ("judgec.records.scale", "Scale"): {"with_values"},
 }
@@ -41,7 +38,6 @@ REPLACED: Mapping[Place, str] = {
     ("judgec.evidence.model", "USUAL_READS"): f"USUAL_READS: Reads = {dict(USUAL_READS)!r}"
 }
 WORDS = {  # what the text says of third parties
-    "dspy.Module": "PromptModule",
     "snowballstemmer.stemmer(": "stemmer(",
 }
 ABOUT_STEMMERS = '''"""Makes stems; part of snowballstemmer, whose other files are unchanged. Licence: COPYING."""

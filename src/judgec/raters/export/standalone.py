@@ -6,14 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from judgec.evidence.model import EvidenceModel
 from judgec.labels.rows.conversations import judged_row
-from judgec.raters.calibrator import Calibrator
-from judgec.raters.cascade import Cascade
 from judgec.raters.export.asking import AskedPrompt, Complete, PromptModule
-from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.piece import Piece
 from judgec.raters.rater import BothOrders, Rater
+from judgec.raters.run import Bound, Run
+from judgec.raters.tree import Leaf, Node, SavedTree
 from judgec.records.conversation import DIALOGUE, usual_turn
 from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
@@ -34,24 +32,14 @@ class StandaloneJudge:
         self.state: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))  # as the export wrote it
 
     @cached_property
-    def judge(self) -> CompiledJudge:
-        """Prompt, evidence and calibration."""
-        state, asked = self.state, self.state["prompt"]
-        forms = tuple((one["placeholders"], one["messages"]) for one in asked["forms"])
-        fields = tuple(asked["inputs"]), tuple(asked["outputs"])
-        module = PromptModule(asked["pairs"], *fields, forms, asked.get("checks", ""), asked.get("verdict"))
-        evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
-        calibrators = {name: Calibrator.model_validate(one) for name, one in state["calibrators"].items()}
-        cascade = None if state["cascade"] is None else Cascade.model_validate(state["cascade"])
-        scale = Scale.model_validate(state["scale"])
-        return CompiledJudge(
-            module=module,
-            scale=scale,
-            aspects=tuple(state["aspects"]),
-            evidence=evidence,
-            calibrators=calibrators,
-            cascade=cascade,
-        )
+    def tree(self) -> Node:
+        """The judge."""
+        return SavedTree.model_validate({"tree": self.state["tree"]}).tree
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Its grades."""
+        return Scale.model_validate(self.state["scale"])
 
     def grade(self, item: Mapping[str, object], complete: Complete | None = None) -> dict[str, object]:
         """Judge one item.
@@ -63,7 +51,7 @@ class StandaloneJudge:
         Raises:
             ValueError: No query, or nobody to ask.
         """
-        item = judged_row(dict(item), usual_turn(self.state["prompt"]["inputs"]))
+        item = judged_row(dict(item), usual_turn(self.state["reads"]))
         if is_missing(item.get("query")):
             raise ValueError("grade: no query; every item needs one. Fill it in.")
         asked = self._item(item)
@@ -72,13 +60,20 @@ class StandaloneJudge:
             try:
                 next(rating)
             except StopIteration as done:
-                return next(iter(done.value.rows(self.judge.scale)))
+                return next(iter(done.value.rows(self.scale)))
 
     def _bound(self, complete: Complete | None) -> Rater:
-        judge = self.judge
-        alone = AskedPrompt(judge.module, complete, judge.scale, judge.aspects)
-        leaf: Rater = BothOrders(alone, judge.scale) if judge.pairs else alone
-        return judge.bound(Binding(lambda _: leaf))
+        state, aspects = self.state, tuple(self.state["aspects"])
+
+        def opened(_: Leaf) -> Rater:
+            asked = state["prompt"]
+            forms = tuple((one["placeholders"], one["messages"]) for one in asked["forms"])
+            fields = tuple(asked["inputs"]), tuple(asked["outputs"])
+            module = PromptModule(*fields, forms, asked.get("verdict"))
+            alone = AskedPrompt(module, complete, self.scale, aspects)
+            return BothOrders(alone, self.scale) if state["pairs"] else alone
+
+        return Bound(self.tree, Run(self.scale, aspects, opened, state["pairs"], state["checks"]))
 
     def _item(self, item: Mapping[str, object]) -> Item:
         inputs: dict[str, Text] = {}

@@ -13,14 +13,18 @@ MOST_WIDTH = 240  # characters of one line in a difference
 MOST_PROMPT = 12_000  # characters of the prompt itself
 
 
-def prompt_lines(state: Mapping[str, Any]) -> list[str]:  # Any: JSON of ``raters.programs``, checked when it was loaded
-    """A saved prompt as lines: instructions, field descriptions and demonstrations of each predictor."""
+def prompt_lines(prompts: Mapping[str, Mapping[str, Any]]) -> list[str]:  # Any: JSON of ``raters.tree.Prompt``
+    """Saved prompts as lines, by name: instructions, descriptions of fields and demonstrations, or their turns."""
     lines: list[str] = []
-    for name, predictor in state.items():
-        lines += [f"== {name}: instructions", *str(predictor["signature"]["instructions"]).splitlines()]
-        lines.append(f"== {name}: fields")
-        lines += [f"{field['prefix']} {field['description']}" for field in predictor["signature"]["fields"]]
-        for number, demo in enumerate(predictor["demos"], 1):
+    for name, prompt in prompts.items():
+        for aspect, turns in prompt["turns"].items():
+            for role, text in turns:
+                lines += [f"== {' '.join(filter(None, (name, aspect)))}: {role}", *text.splitlines()]
+        if not prompt["fields"]:
+            continue
+        lines += [f"== {name}: instructions", *prompt["instructions"].splitlines(), f"== {name}: fields"]
+        lines += [f"{field['name']}: {field['description']}" for field in prompt["fields"]]
+        for number, demo in enumerate(prompt["demos"], 1):
             lines.append(f"== {name}: demonstration {number}")
             for field, value in demo.items():
                 first, *rest = str(value).splitlines() or [""]

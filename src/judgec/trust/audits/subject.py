@@ -9,10 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from judgec.lm.executor import Ask, Reply, Request
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import JudgeTree
 from judgec.raters.pairwise import TIE
-from judgec.raters.prompt import verdicts
-from judgec.raters.signatures import CONFIDENCE, REASONS
 from judgec.records.consensus import people_mean
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Item
@@ -183,7 +181,7 @@ def edited(subject: AuditSubject, item: Item, edit: Callable[[str], str], mark: 
 
 
 def subject_of(
-    judge: CompiledJudge,
+    judge: JudgeTree,
     items: Sequence[Item],
     ask: Ask,
     *,
@@ -210,10 +208,9 @@ def subject_of(
     def judging(items: Sequence[Item], *, run: int = 0, one_order: bool = False) -> Judgments:
         asking = _rerun(ask, run) if run else ask
         if one_order and judge.asks_lm:
-            return verdicts(judge.module, items, ask=asking, scale=judge.scale, aspects=judge.aspects, one_order=True)
+            return judge.uncalibrated.judge(items, asking, one_order=True)
         return judge.judge(items, asking)
 
-    outputs = [name for predict in judge.module.predictors() for name in predict.signature.output_fields]
     return AuditSubject(
         judging=judging,
         items=chosen,
@@ -221,7 +218,7 @@ def subject_of(
         fields=fields,
         model=model,
         experts=experts,
-        grade_fields=tuple(name for name in outputs if name not in {*REASONS, CONFIDENCE}),
+        grade_fields=tuple(name for one in judge.prompts for name in one.grades),
         seed=seed,
         pairwise=judge.pairs,
         graded=graded,

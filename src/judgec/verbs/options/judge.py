@@ -24,10 +24,6 @@ class Asking(BatchSpending):
     """Options of the model that a judge asks."""
 
     lm: OtherLm = None
-    live: Annotated[
-        bool,
-        Option("For a judge of recorded verdicts: ask its model with exactly the recorded prompt.", panel="Model"),
-    ] = False
     abstain_below: Annotated[
         float | None,
         Option(

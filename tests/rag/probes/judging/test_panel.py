@@ -12,6 +12,7 @@ from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.rag.probes.judging.rules import RuleJudge, faithful
 from judgec.rag.probes.verdicts import verdicts
 from judgec.raters.asked_judges import AskedJudges
+from judgec.raters.predictors import module_of
 from judgec.records.scenario.outcome import ReplyVerdict, SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
 from tests.prompts import PromptParts, unquote
@@ -191,7 +192,7 @@ def test_criteria_are_asked_in_ragprobes_own_words() -> None:
     """Section III.A; RAGElo's relevance and completeness are defined otherwise."""
     judges = uncompiled("m", Asked(lambda *_: None)).criteria
     assert judges is not None
-    (predict,) = judges.judge.module.predictors()
+    predict = module_of(judges.judge.prompts[0], judges.judge.scale)
     words = ("close paraphrase", "unrelated topics", "with no omissions", "detail and context")
     for name, said in zip(CRITERIA, words, strict=True):
         assert said in str(predict.signature.output_fields[f"grade_{name}"].json_schema_extra["desc"])

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import dspy
+
 from judgec.lm.executor import Ask
 from judgec.rag.probes.judging.rules import JudgedReply, RuleJudge
 from judgec.rag.probes.systems import asked
 from judgec.raters.asked_judges import AskedJudge, AskedJudges
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import uncompiled as as_judge
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -153,14 +155,14 @@ def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
 
-    def asked(judge: CompiledJudge) -> AskedJudges:
-        return AskedJudges((AskedJudge(shown, judge, ask),))
+    def asked(module: dspy.Module, task: str, scale: Scale, aspects: tuple[str, ...]) -> AskedJudges:
+        return AskedJudges((AskedJudge(shown, as_judge(module, task, scale, aspects), ask),))
 
     return ReplyPanel(
-        asked(CompiledJudge(criteria, PASS_FAIL, CRITERIA)),
-        asked(CompiledJudge(rejection, OUTCOME_SCALE, ("grade",))),
+        asked(criteria, "answer", PASS_FAIL, CRITERIA),
+        asked(rejection, "rejection", OUTCOME_SCALE, ("grade",)),
         {
-            metric: asked(CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)))
+            metric: asked(judge_module("answer", PASS_FAIL, (metric,), fields), "answer", PASS_FAIL, (metric,))
             for metric, fields in further.items()
         },
     )
@@ -213,8 +215,7 @@ def _criteria(judges: AskedJudges, pairs: Sequence[tuple[Question, SystemReply]]
 
 def _by_reference_alone(judges: AskedJudges) -> bool:
     """True if a reply without a reference is held against nothing."""
-    predictors = [one for member in judges.members for one in member.judge.module.predictors()]
-    shown = {name for predictor in predictors for name in predictor.signature.input_fields}
+    shown = {name for member in judges.members for one in member.judge.prompts for name in one.inputs}
     return "reference" in shown and "contexts" not in shown
 
 

@@ -1,0 +1,31 @@
+"""Judges for tests: a prompt under calibrators, as a compile would save it."""
+
+from collections.abc import Mapping
+
+import dspy
+
+from judgec.evidence.model import EvidenceModel
+from judgec.raters.calibrator import Calibrator
+from judgec.raters.judge import JudgeTree
+from judgec.raters.predictors import saved_prompt
+from judgec.raters.tree import calibrated_by
+from judgec.records.scale import Scale
+
+NONE: Mapping[str, Calibrator] = {}
+
+
+def judge_of(
+    module: dspy.Module,
+    scale: Scale,
+    aspects: tuple[str, ...],
+    evidence: EvidenceModel | None = None,
+    calibrators: Mapping[str, Calibrator] = NONE,
+    *,
+    task: str = "",
+    tie_band: float | None = None,
+) -> JudgeTree:
+    """A judge of one prompt."""
+    prompt = saved_prompt(module, scale, "prompt")
+    task = task or ("preference" if {"answer_a", "answer_b"} <= {*prompt.inputs} else "answer")
+    tree = calibrated_by(prompt, calibrators, evidence, aspects)
+    return JudgeTree(tree, task, scale, aspects, tie_band)
