@@ -9,7 +9,7 @@ import numpy as np
 from judgec.compile.report import Saved
 from judgec.compile.settings import CompileSettings, RatedCandidates
 from judgec.labels.labels import label_file
-from judgec.labels.reading import Datasheet
+from judgec.labels.reading import Datasheet, as_reading
 from judgec.lm.spec import LMSpec
 from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.records.label import LabelSet
@@ -73,7 +73,7 @@ def table(rows: Rows, name: str = "rows") -> Table:
 def world(said: Rows, rows: Rows | None = None, sheet: Datasheet = SHEET) -> tuple[LabelSet, RecordedVerdicts]:
     """What was said of labels; by default of 250 of them, of fifty queries."""
     label_set = label_file(table(rows or labels(50, 5)), sheet).labels
-    about = OnWhat.of(label_set, "mapped" if label_set.task == "preference" else None)
+    about = OnWhat.of(label_set, as_reading(orders="mapped" if label_set.task == "preference" else None))
     return label_set, check_against(read_recorded(table(said, "verdicts"), about), label_set)
 
 

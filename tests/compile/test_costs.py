@@ -15,6 +15,7 @@ from judgec.compile.report import Saved
 from judgec.compile.settings import Combine, CompileSettings
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.lm.spec import LMSpec
+from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.verdicts import AboutJudge
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
@@ -186,8 +187,14 @@ def test_names_of_judges_cannot_break_the_drawing() -> None:
     assert "&lt;b&gt;" in drawn
 
 
-def about(models: Mapping[str, str], *turns: tuple[str, str]) -> dict[str, AboutJudge]:
-    return {name: AboutJudge(model, "Grade.", messages={"": turns}) for name, model in models.items()}
+def bare(recorded: RecordedVerdicts, models: Mapping[str, str], *turns: tuple[str, str]) -> RecordedVerdicts:
+    """The verdicts without costs, of judges with these models and this prompt."""
+    known = {name: AboutJudge(model, "Grade.", messages={"": turns}) for name, model in models.items()}
+    made = {
+        name: replace(one, about=known[name], cost=np.full(len(one.cost), np.nan))
+        for name, one in recorded.recordings.items()
+    }
+    return replace(recorded, recordings=made)
 
 
 def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path: Path) -> None:
@@ -195,8 +202,8 @@ def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path:
     said = [one for one in said_of(labels()) if one["judge"] in models]
     label_set, recorded = world(said, labels())
     turns = ("system", "You grade."), ("user", "Grade {document} for {query}.")
-    bare = replace(recorded, judges=about(models, *turns), cost=np.full(len(recorded.cost), np.nan))
-    costs = {one["judge"]: one["usd_per_1000"] for one in report_of(compiled_in(tmp_path, label_set, bare))["costs"]}
+    free = bare(recorded, models, *turns)
+    costs = {one["judge"]: one["usd_per_1000"] for one in report_of(compiled_in(tmp_path, label_set, free))["costs"]}
     rate = price("openai/gpt-4o-mini")
     assert rate is not None
     sent = len("You grade.") + len("Grade document 0 of 0 for question 0.")
@@ -209,9 +216,8 @@ def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path:
 def test_a_panel_has_the_list_prices_of_its_members_whether_it_ships_or_not(tmp_path: Path) -> None:
     label_set, recorded = world(verdicts(labels(30, 5), knows=True), labels(30, 5))
     models = dict(zip(recorded.judges, ("openai/gpt-4o", "openai/gpt-4o-mini"), strict=True))
-    asked = about(models, ("user", "Grade {document} for {query}."))
-    bare = replace(recorded, judges=asked, cost=np.full(len(recorded.cost), np.nan))
-    costs = {one.judge: one for one in compiled_in(tmp_path, label_set, bare, combine=Combine("all")).compiled.costs}
+    free = bare(recorded, models, ("user", "Grade {document} for {query}."))
+    costs = {one.judge: one for one in compiled_in(tmp_path, label_set, free, combine=Combine("all")).compiled.costs}
     single = sum(costs[name].usd_per_1000 or 0.0 for name in models)
     panels = [one for one in costs.values() if one.kind == "panel" and one.calls_per_item == 2.0]
     assert panels

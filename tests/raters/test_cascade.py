@@ -10,13 +10,14 @@ from judgec.raters.judge import sentence_of
 from judgec.raters.piece import Piece
 from judgec.raters.pool import merged
 from judgec.raters.rate import rate_all
-from judgec.raters.rater import GivenVerdicts, Rater, Rating
+from judgec.raters.rater import Rater, Rating
 from judgec.raters.run import Bound, Run
 from judgec.raters.tree import Cascade, Leaf, Recorded, least_confidence
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
+from tests.raters.trees import GivenVerdicts
 
 SCALE = Scale(name="s", grades=(0, 1, 2), accept_at=1)
 

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from judgec.errors import UserError
 from judgec.raters.pool import ALL_FAILED, Thresholds, pool
 from judgec.raters.rate import rate_all
-from judgec.raters.rater import Count
-from judgec.raters.recorded import RecordedRater, RecordedVerdicts, read_recorded
+from judgec.raters.rater import Count, RecordedRater
+from judgec.raters.recorded import RecordedVerdicts, read_recorded
 from judgec.raters.run import Bound, Run
 from judgec.raters.tree import Mean, Recorded
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
@@ -84,7 +84,7 @@ def test_verdicts_in_columns_are_read_of_all_members() -> None:
     ), (2, 3))  # fmt: skip
     beside = verdicts_in(table, ["a", "b", "c"], "relevance", ("grade",))
     assert list(beside) == ["a", "b"]
-    found = read_recorded(as_recorded(table.path, beside, "relevance", ("grade",)), GRADES)
+    found = read_recorded(as_recorded(table.path, beside, "relevance"), GRADES)
     judged = mean(found, ("a", "b"), ["x", "y"])
     assert judged.score.ravel() == pytest.approx([2, 3])
 

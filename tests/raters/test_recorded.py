@@ -1,9 +1,11 @@
 """Recorded verdicts as a judge: what is asked, failed, off the scale, flipped, repeated or missing."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,11 +17,11 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
 from judgec.labels.reading import as_reading
 from judgec.labels.rows.ranges import Range
+from judgec.raters.piece import pieces_of
+from judgec.raters.rater import Count, RecordedRater
 from judgec.raters.recorded import (
-    FAILED,
     MIN_COMMON,
     NO_VERDICT,
-    OFF,
     OnWhat,
     RecordedVerdicts,
     check_against,
@@ -27,12 +29,13 @@ from judgec.raters.recorded import (
 )
 from judgec.raters.replies import OFF_SCALE
 from judgec.records.judgment import NOT_ASKED
-from judgec.records.label import LabelSet
+from judgec.records.label import Item, LabelSet
 from judgec.records.ratings import pair
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.measure import statistic_of
 from judgec.table.table import Table
 from tests.compile.small import write
+from tests.raters.trees import GivenVerdicts
 
 GRADES = OnWhat("relevance", Scale(grades=(0, 1, 2, 3), accept_at=2), ("grade",))
 PAIRS = OnWhat("preference", Scale(name="preference", level="nominal", grades=("a", "tie", "b")), ("grade",))
@@ -41,15 +44,19 @@ RECORDED = Path("../shared/data/recorded")
 Row = Mapping[str, object]
 
 
+def told(about: OnWhat, **said: object) -> OnWhat:
+    return replace(about, reading=as_reading(**said))
+
+
 def recorded(
     rows: Sequence[Row],
     about: OnWhat = GRADES,
     judges: str | Sequence[str] | None = None,
-    labels: LabelSet | None = None,
+    off_scale: Literal["unscored", "refused", "scores"] = "unscored",
 ) -> RecordedVerdicts:
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     table = Table("verdicts.csv", names, tuple(map(dict, rows)), tuple(range(2, len(rows) + 2)))
-    return read_recorded(table, about, judges, labels)
+    return read_recorded(table, about, judges, off_scale)
 
 
 def said(item: object, grade: object, judge: str = "j", **more: object) -> Row:
@@ -85,7 +92,7 @@ def test_cells_that_are_no_number_are_unknown_and_counted_with_the_place_of_the_
     rows = [said(n, n % 3, cost_usd=cost) for n, cost in enumerate([0.1, None, "free", -1, float("nan"), 0.2])]
     rows += [said(9, 1, cost_usd=0.1, p_1=-2), said(10, 8), said(11, 9)]
     found = recorded(rows)
-    assert noted(found, "6 of 9 rows without a cost_usd", "2 of them negative", "verdicts.csv:4")
+    assert noted(found, "6 of 9 rows without a cost_usd", "2 of them no number", "verdicts.csv:4")
     assert noted(found, "verdicts.csv:8: 1 cells of p_1")
     assert noted(found, "verdicts.csv:9 and below: 2", "(8, 9;")
     assert found.cost_of("j", ["0", "5"]) == pytest.approx(0.3)
@@ -131,7 +138,7 @@ def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
         *(prefers("half", "a", "ab"), prefers("half", "", "ba")),
         prefers("once", "b", "ab"),
     ]
-    judged = recorded(rows, replace(PAIRS, orders="mapped")).judgments("j", ["same", "flip", "half", "once"])
+    judged = recorded(rows, told(PAIRS, orders="mapped")).judgments("j", ["same", "flip", "half", "once"])
     assert judged.grade.ravel().tolist() == [0, 1, -1, 2]
     assert judged.flipped is not None
     assert judged.flipped.tolist() == [False, True, False, False]
@@ -142,21 +149,20 @@ def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
 def test_pairs_in_both_orders_stop_until_somebody_says_how_they_are_read() -> None:
     rows = [prefers(f"i{n}", "A>B", "ab") for n in range(10)]
     rows += [prefers(f"i{n}", "B>>A" if n < 6 else "A>B", "ba") for n in range(10)]
-    with pytest.raises(InputError, match=r"as_shown, 4 of 10 .*mapped, 6 of 10 .*") as caught:
+    with pytest.raises(InputError, match=r"--orders as-shown .*--orders mapped"):
         recorded(rows, PAIRS)
-    assert "--orders as-shown or --orders mapped" in str(caught.value)
     ids = [f"i{n}" for n in range(10)]
-    shown = recorded(rows, replace(PAIRS, orders="as_shown")).judgments("j", ids)
+    shown = recorded(rows, told(PAIRS, orders="as-shown")).judgments("j", ids)
     assert shown.grade.ravel().tolist() == [0] * 6 + [1] * 4  # a where both orders name answer_a, else a tie
     assert shown.probabilities[0, 0].tolist() == [1, 0, 0]
-    assert grades(recorded(rows, replace(PAIRS, orders="mapped")), *ids) == [1] * 6 + [0] * 4
+    assert grades(recorded(rows, told(PAIRS, orders="mapped")), *ids) == [1] * 6 + [0] * 4
     of_card = recorded(rows, replace(PAIRS, usual_orders="as_shown")).judgments("j", ids)
     assert of_card.grade.tolist() == shown.grade.tolist()
 
 
 def test_one_order_alone_needs_no_word_unless_it_is_the_other_one() -> None:
     assert grades(recorded([prefers("x", "left", "ab")], PAIRS), "x") == [0]
-    assert grades(recorded([prefers("x", "left", "ba")], replace(PAIRS, orders="as_shown")), "x") == [2]
+    assert grades(recorded([prefers("x", "left", "ba")], told(PAIRS, orders="as-shown")), "x") == [2]
 
 
 def test_words_for_the_winner_are_read_and_unknown_ones_as_somebody_says() -> None:
@@ -167,7 +173,7 @@ def test_words_for_the_winner_are_read_and_unknown_ones_as_somebody_says() -> No
     assert noted(found, "5 preferences without an order")
     said = {"1": "a", "2": "b", "error": "unscored"}
     rows = [prefers(f"i{n}", word, None) for n, word in enumerate([1, 2, "error"])]
-    judged = recorded(rows, replace(PAIRS, winner_words=said)).judgments("j", ["i0", "i1", "i2"])
+    judged = recorded(rows, told(PAIRS, winner_words=said)).judgments("j", ["i0", "i1", "i2"])
     assert judged.grade.ravel().tolist() == [0, 2, -1]
     assert judged.unscored == (None, None, NO_VERDICT)
 
@@ -178,16 +184,20 @@ TWO = OnWhat("answer", Scale(grades=(0, 1, 2)), ("clear", "true"))
 @pytest.mark.parametrize(
     ("rows", "about", "said_so"),
     [
-        ([{"item_id": "x", "grade": 1}], GRADES, r"verdicts\.csv:1: no judge; .* item_id, grade"),
-        ([said("x", 1)], PAIRS, r"verdicts\.csv:1: no preference"),
+        ([{"item_id": "x", "grade": 1}], GRADES, r"verdicts\.csv:1: no column judge; .* are item_id, grade"),
+        ([said("x", 1)], PAIRS, r"verdicts\.csv:1: no column preference"),
         ([said("x", 1), said(None, 1)], GRADES, r"verdicts\.csv:3: no item_id"),
         ([said("x", 1)], TWO, r"no column aspect; .* clear, true"),
         ([said("x", None), said("y", None)], GRADES, r"verdicts\.csv:1: no row has"),
         ([prefers("x", word, None) for word in "ab"], PAIRS, r"verdicts\.csv:3: .* order or run"),
-        ([prefers("x", "a", order) for order in "123"], PAIRS, r"verdicts\.csv:4: a third order"),
+        (
+            [prefers("x", "a", order) for order in "123"],
+            told(PAIRS, orders="mapped"),
+            r"verdicts\.csv:4: a third order",
+        ),
         ([said("x", 2), said("y", 2), said("x", 3)], GRADES, r"csv:4: .* j on item x.*csv:2"),
         ([prefers("x", "left", "ba")], PAIRS, r"--orders as-shown .* mapped"),
-        ([prefers("x", "a", order) for order in "12"], replace(PAIRS, orders="as_shown"), "order '1': as shown"),
+        ([prefers("x", "a", order) for order in "12"], told(PAIRS, orders="as-shown"), r"order is 1, 2, .* ab and ba"),
         ([prefers(f"{word}", word, None) for word in (1, 2, "error")], PAIRS, r"verdicts\.csv:2 .*'1', '2', 'error'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -204,6 +214,26 @@ def test_runs_of_a_judge_are_one_verdict_and_counted() -> None:
     rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
     whole, kept = recorded(rows), recorded(rows, judges="b")
     assert whole.calls_of("b", ["x", "y", "z"]) == kept.calls_of("b", ["x", "y", "z"]) == (3.0, 2)
+
+
+def test_prompt_of_a_recorded_judge_is_asked_where_an_item_has_no_verdict() -> None:
+    first, later = recorded([said("2", 1), said("4", None)]), recorded([said("a", 3), said("c", 0)])
+    (piece,) = pieces_of([Item(item_id, item_id, {"query": item_id}) for item_id in "abcd"])
+    called = {"a": "1", "b": "2", "c": "3", "d": "4"}
+    for prompt, grade, done, unscored in (
+        (GivenVerdicts(later.judgments("j", ["a", "c"])), [3, 1, 0, -1], 2, 1),
+        (None, [-1, 1, -1, -1], 4, 3),
+    ):
+        count = Count()
+        with pytest.raises(StopIteration) as ended:
+            next(RecordedRater(first, "j", count, called, prompt).rate(piece))
+        judged = ended.value.value
+        assert judged.item_ids == ("a", "b", "c", "d")
+        assert judged.grade.ravel().tolist() == grade
+        assert judged.unscored[3] == NO_VERDICT  # asked and failed: nobody is asked again
+        assert (count.done, count.unscored) == (done, unscored)
+    with pytest.raises(UserError, match="judge k"):
+        RecordedRater(first, "k", Count())
 
 
 def test_several_aspects_need_all_of_an_items_aspects() -> None:
@@ -243,7 +273,7 @@ def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
     found = recorded(rows, judges="one/*")
     assert list(found.judges) == ["one/a", "one/b"]
     assert noted(found, "verdicts.csv:7: 1 row ", "failed")
-    assert noted(found, "verdicts.csv:8: 1 of 3 rows", "1 of them negative")
+    assert noted(found, "verdicts.csv:8: 1 of 3 rows", "1 of them no number")
     assert not noted(found, "off the scale")
     assert grades(found, "x", "y", "z", judge="one/a") == [1, -1, -1]
     assert grades(found, "z", "x", judge="one/b") == [2, -1]
@@ -272,9 +302,9 @@ def test_check_against_refuses_strangers_and_leaves_out_judges_with_few_common_i
     assert noted(found, f"fewer than {MIN_COMMON} items", "left out: few (29)")
     assert noted(found, "verdicts on 1 items")
     assert noted(found, "about 50 of the 60")
-    with pytest.raises(InputError, match="else, in the labels i0"):
+    with pytest.raises(InputError, match="else here, i0 in the labels"):
         check_against(recorded([said("else", 1)], about), labels)
-    with pytest.raises(UserError, match=rf"few 29 items .* at least {MIN_COMMON}"):
+    with pytest.raises(UserError, match=rf"few \(29\) items .* at least {MIN_COMMON}"):
         check_against(recorded(few, about), labels)
 
 
@@ -299,7 +329,6 @@ def test_recorded_prompts_of_real_judges_agree_with_nist_as_they_were_counted_el
 
 
 ONE_TO_FIVE = OnWhat("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",))
-NO_LABELS = LabelSet("grade", ONE_TO_FIVE.scale, ("grade",), (), (), accept_only=False, digest="")
 
 
 @given(st.lists(st.floats(1, 5), min_size=1, max_size=30))
@@ -330,7 +359,7 @@ def test_numbers_of_another_range_are_refused_until_somebody_says_which(
 ) -> None:
     rows = [said(str(i), values[i % len(values)]) for i in range(60)]
     with pytest.raises(InputError, match=r'--judges "j=WORST\.\.BEST"'):
-        recorded(rows, ONE_TO_FIVE, labels=NO_LABELS)
+        recorded(rows, ONE_TO_FIVE, off_scale="refused")
     write(tmp_path / "v.jsonl", [dict(row) for row in rows])
     low, high = map(float, range_.split(".."))
     wanted = [1 + 4 * (values[i % len(values)] - low) / (high - low) for i in range(60)]
@@ -338,17 +367,17 @@ def test_numbers_of_another_range_are_refused_until_somebody_says_which(
     (tmp_path / "v.judges.json").write_text(f'{{"j": {{"range": [{low:g}, {high:g}]}}}}')
     by_sheet = read_recorded(str(tmp_path / "v.jsonl"), ONE_TO_FIVE)
     ends = Range(low, high)
-    by_column = recorded(rows, replace(ONE_TO_FIVE, ranges={"j": ends}))
+    by_column = recorded(rows, told(ONE_TO_FIVE, judges={"j": range_}))
     for found in (by_file, by_sheet, by_column):
         assert found.ranges == {"j": ends}
         assert found.judgments("j", [str(i) for i in range(60)]).score.ravel() == pytest.approx(wanted)
     as_score = read_recorded(Table("v", ("item_id", "judge", "grade"), tuple(map(dict, rows)), tuple(range(60))),
-                             ONE_TO_FIVE, None, NO_LABELS, scores=True)  # fmt: skip
+                             ONE_TO_FIVE, None, "scores")  # fmt: skip
     assert list(as_score.scores) == ["j"]
 
 
 def test_a_range_whose_first_number_is_the_larger_turns_the_judge_round() -> None:
-    found = recorded([said("x", 1), said("y", 0)], replace(ONE_TO_FIVE, ranges={"j": Range(1, 0)}))
+    found = recorded([said("x", 1), said("y", 0)], told(ONE_TO_FIVE, judges={"j": "1..0"}))
     assert found.judgments("j", ["x", "y"]).grade.ravel().tolist() == [0, 4]
 
 
@@ -356,8 +385,8 @@ def test_a_fraction_beside_accept_and_reject_has_a_range_of_its_own() -> None:
     about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True)
     rows = [said(str(i), (0.1, 0.8)[i % 2]) for i in range(40)]
     with pytest.raises(InputError, match=r"numbers of j run from 0\.1 to 0\.8.*--judges"):
-        recorded(rows, about, labels=NO_LABELS)
-    judged = recorded(rows, replace(about, ranges={"j": Range(0, 1)})).judgments("j", ["0", "1"])
+        recorded(rows, about, off_scale="refused")
+    judged = recorded(rows, told(about, judges={"j": "0..1"})).judgments("j", ["0", "1"])
     assert judged.score.ravel() == pytest.approx([0.1, 0.8])
     assert judged.grade.ravel().tolist() == [0, 1]
 
@@ -366,5 +395,5 @@ def test_a_fraction_beside_accept_and_reject_has_a_range_of_its_own() -> None:
 def test_recorded_means_of_samples_are_all_read() -> None:
     labels = read_label_file(str(RECORDED / "hanna_aspects.jsonl")).labels
     found = read_recorded(str(RECORDED / "hanna_aspects.verdicts.parquet"), OnWhat.of(labels))
-    assert not (found.fault == OFF).any()
-    assert int((found.fault == FAILED).sum()) == 479  # rows with an empty grade; 8,306 were lost in all
+    why = Counter(reason for one in found.recordings.values() for reason in one.said.unscored if reason)
+    assert why == {NO_VERDICT: 479}  # rows with an empty grade; 8,306 were lost in all

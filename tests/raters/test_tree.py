@@ -18,7 +18,7 @@ from judgec.raters.judge import JudgeTree, kind_of, load_judge, outline, recorde
 from judgec.raters.predictors import saved_prompt
 from judgec.raters.programs import Program
 from judgec.raters.rate import nobody, rate_all
-from judgec.raters.rater import GivenVerdicts, Rater
+from judgec.raters.rater import Rater
 from judgec.raters.registry import judge_module
 from judgec.raters.run import Bound
 from judgec.raters.signatures import demonstration
@@ -41,6 +41,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.raters.judgments import judgments
+from tests.raters.trees import GivenVerdicts
 from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=3)

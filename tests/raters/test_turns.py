@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from judgec.raters.judge import JudgeTree
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.prompt import leaf_rater
 from judgec.raters.rate import nobody, rate_all
-from judgec.raters.rater import Count, GivenVerdicts, Supplied
+from judgec.raters.rater import Count, Rater, RecordedRater
+from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.tree import Calibrated, Leaf, Prompt
 from judgec.raters.turns import TurnsRater, filled, unfit
 from judgec.raters.verdicts import messages_of
@@ -232,19 +234,35 @@ def test_a_judge_of_several_calls_each_model_by_the_name_of_its_leaf() -> None:
 # ---- Recorded verdicts, and whom to ask where an item has none ----
 
 
-def known(grades: Sequence[int | None], counted: Count) -> Judgments:
-    """Verdicts on items 0, 1, ...; None where nobody was asked; told to the count as a table tells them."""
+def known(grades: Sequence[int | None]) -> Judgments:
+    """Verdicts on items 0, 1, ...; None where nobody was asked."""
     spread = np.array([np.eye(4)[grade] if grade is not None else np.full(4, np.nan) for grade in grades])
     reasons = [NOT_ASKED if grade is None else None for grade in grades]
     positions = [UNSCORED if grade is None else grade for grade in grades]
-    counted.add(len(grades), sum(grade is None for grade in grades))
     return judgments(spread, positions, values=SCALE.values, accept_from=2, reason="recorded", unscored=reasons)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Recorded verdicts of one judge, who is asked for by the positions of items."""
+
+    said: Judgments
+
+    def require(self, judge: str) -> None:
+        assert judge == "p"
+
+    def judgments(self, _: str, item_ids: Sequence[str]) -> Judgments:
+        return self.said.subset([int(item_id) for item_id in item_ids])
+
+
+def looked_up(said: Judgments, asked: Rater, count: Count) -> RecordedRater:
+    return RecordedRater(cast("RecordedVerdicts", Table(said)), "p", count, prompt=asked)
 
 
 def supplied(grades: Sequence[int | None], model: Model) -> tuple[Judgments, Count]:
     count = Count()
     asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
-    rater = Supplied(GivenVerdicts(known(grades, count)), asked, count)
+    rater = looked_up(known(grades), asked, count)
     return rate_all(rater, documents(*(f"text {n}" for n in range(len(grades)))), model), count
 
 
@@ -268,10 +286,10 @@ def test_recorded_verdicts_stand_and_the_prompt_is_asked_about_the_others_in_ord
 
 def test_nobody_is_asked_where_all_verdicts_were_recorded() -> None:
     count = Count()
-    said = known([1, 2, 3], count)
+    said = known([1, 2, 3])
     asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
-    found = rate_all(Supplied(GivenVerdicts(said), asked, count), documents("a", "b", "c"), nobody)
-    assert found is said
+    found = rate_all(looked_up(said, asked, count), documents("a", "b", "c"), nobody)
+    assert found.grade.tolist() == said.grade.tolist()
     assert (count.done, count.unscored) == (3, 0)
 
 
@@ -284,12 +302,12 @@ def test_all_are_asked_where_no_verdict_was_recorded() -> None:
 
 def test_a_recorded_failure_stands_and_is_not_asked_again() -> None:
     count = Count()
-    failed = known([2, None], count)
+    failed = known([2, None])
     failed = judgments(
         failed.probabilities[:, 0], failed.grade, values=SCALE.values, unscored=[None, "malformed reply: hm"]
     )
     asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
-    found = rate_all(Supplied(GivenVerdicts(failed), asked, count), documents("a", "b"), nobody)
+    found = rate_all(looked_up(failed, asked, count), documents("a", "b"), nobody)
     assert found.unscored == (None, "malformed reply: hm")
     assert (count.done, count.unscored) == (2, 1)
 
@@ -298,11 +316,11 @@ def test_a_judge_asks_the_prompt_of_recorded_verdicts_only_where_it_is_told_how(
     prompt = Prompt(name="p", turns=TURNS, verdicts="recorded:columns")
     judge = JudgeTree(Calibrated(of=prompt), "relevance", SCALE, ("grade",))
     count = Count()
-    said = known([3, None], count)
+    said = known([3, None])
 
-    def opened(leaf: Leaf) -> Supplied:
+    def opened(leaf: Leaf) -> RecordedRater:
         assert leaf is prompt
-        return Supplied(GivenVerdicts(said), leaf_rater(leaf, SCALE, ("grade",), both_orders=False), count)
+        return looked_up(said, leaf_rater(leaf, SCALE, ("grade",), both_orders=False), count)
 
     found = judge.judge(documents("text 0", "text 1"), Model(by_digit), recorded=opened)
     assert found.grade[:, 0].tolist() == [3, 1]

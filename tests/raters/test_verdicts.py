@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from judgec.errors import InputError
+from judgec.labels.reading import as_reading
 from judgec.raters.verdicts import VerdictColumns, read_about, read_verdicts
 from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
@@ -44,7 +45,7 @@ def test_read_verdicts_every_format_gives_the_same_columns(tmp_path: Path, kind:
     rows = Table("rows", tuple(ROWS[0]), tuple(ROWS), (1, 2, 3), by_line=False)
     read = read_verdicts(rows if kind == "table" else str(path), GRADES)
     table = rows if kind == "table" else read_table(str(path))
-    assert [read.where(row) for row in range(3)] == [table.where(row) for row in range(3)]
+    assert [read.where([row]) for row in range(3)] == [table.where(row) for row in range(3)]
     assert cells(read) == {
         "item_id": ["a", "b", "a"],
         "judge": ["one", "one", "two"],
@@ -59,7 +60,7 @@ def test_read_verdicts_under_other_heads_are_the_same_where_they_are_named(tmp_p
     path, heads = tmp_path / "verdicts.csv", {"model": "judge", "score": "grade", "price": "cost_usd"}
     theirs = {ours: name for name, ours in heads.items()}
     pd.DataFrame(ROWS).rename(columns=theirs).to_csv(path, index=False)
-    found = read_verdicts(str(path), GRADES, rename={**heads, "elsewhere": "query"})
+    found = read_verdicts(str(path), GRADES, as_reading(columns={**heads, "elsewhere": "query"}))
     pd.DataFrame(ROWS).to_csv(path, index=False)
     assert cells(found) == cells(read_verdicts(str(path), GRADES))
 
@@ -70,7 +71,7 @@ def test_read_verdicts_of_a_file_with_blank_rows_counts_lines_as_every_table(tmp
     path.write_text(f'item_id,judge,grade\n"x\ny",one,1\n{blank}z,one,2\n')
     read = read_verdicts(str(path), GRADES)
     assert cells(read)["item_id"] == ["x\ny", "z"]
-    assert read.where(1) == f"{path}:5"
+    assert read.where([1]) == f"{path}:5"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -81,8 +82,8 @@ def test_read_verdicts_of_cells_over_several_lines_names_the_lines_on_which_rows
     rows = ["item_id,judge,grade,reply", 'x,one,1,"a', "b", '"', "y,one,2,plain", 'z,one,1,"two', 'lines"', "w,one,1,"]
     path.write_bytes(end.join([*rows, ""]).encode())
     read, table = read_verdicts(str(path), GRADES), read_table(str(path))
-    assert [read.where(row) for row in range(4)] == [table.where(row) for row in range(4)]
-    assert read.where(3) == f"{path}:8"
+    assert [read.where([row]) for row in range(4)] == [table.where(row) for row in range(4)]
+    assert read.where([3]) == f"{path}:8"
 
 
 def test_read_verdicts_says_which_probabilities_it_does_not_know(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ began = time.process_time()
 found = read_recorded(sys.argv[1], OnWhat("relevance", Scale(grades=(0, 1, 2, 3)), ("grade",)))
 seconds = time.process_time() - began
 most = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-print(len(found.judge), len(found.notes), seconds, most.split()[1])
+print(sum(len(one.cost) for one in found.recordings.values()), len(found.notes), seconds, most.split()[1])
 """
 
 

@@ -1,14 +1,18 @@
 """Judges for tests: a prompt under calibrators, as a compile would save it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import dspy
 
 from judgec.evidence.model import EvidenceModel
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.judge import JudgeTree
+from judgec.raters.piece import Piece
 from judgec.raters.predictors import saved_prompt
+from judgec.raters.rater import Rating
 from judgec.raters.tree import calibrated_by
+from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 
 NONE: Mapping[str, Calibrator] = {}
@@ -29,3 +33,20 @@ def judge_of(
     task = task or ("preference" if {"answer_a", "answer_b"} <= {*prompt.inputs} else "answer")
     tree = calibrated_by(prompt, calibrators, evidence, aspects)
     return JudgeTree(tree, task, scale, aspects, tie_band)
+
+
+@dataclass(frozen=True)
+class GivenVerdicts:
+    """Verdicts that are known, in the place of a rater.
+
+    Args:
+        verdicts: On all items that it will be asked about.
+    """
+
+    verdicts: Judgments
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        yield from ()
+        row_of = {item_id: row for row, item_id in enumerate(self.verdicts.item_ids)}
+        return self.verdicts.subset([row_of[item_id] for item_id in piece.item_ids])

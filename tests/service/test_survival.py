@@ -14,6 +14,7 @@ from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
+from judgec.raters.predictors import module_of
 from judgec.raters.signatures import fenced_inputs
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
@@ -31,7 +32,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ruled(home: Path, file: Path) -> list[object]:
     """The grades by the endpoint's own rule."""
-    predict = load_judge(programs.load(home, "mine")).module.predictors()[0]
+    judge = load_judge(programs.load(home, "mine"))
+    predict = module_of(judge.prompts[0], judge.scale)
     prompt, grades = freeze(predict, []), []
     for item in open_items(str(file), task="grade").items:
         reply = good(read_call(1, {"messages": prompt.messages(fenced_inputs(predict, item))}))

@@ -203,9 +203,9 @@ def test_notes_on_recorded_numbers_of_another_range_speak_of_a_score_and_of_no_g
 
     assert any("only their order counts" in note for note in found.notes)
     assert not [note for note in found.notes if "grades off the scale" in note or "nearest" in note]
-    assert any("score that cannot be read (good;" in note for note in found.notes) == (cell == "good")
+    assert any("grade off the scale (good;" in note for note in found.notes) == (cell == "good")
 
 
 def test_numbers_outside_a_range_that_is_declared_are_outside_of_it_and_not_of_the_grades() -> None:
     found = judgec.agreement(sheet(), annotators="Mia", judges="metric=0..0.8", best=5)
-    assert any("numbers of the judge's range, 0..0.8)" in note for note in found.notes)
+    assert any("numbers of 0..0.8)" in note for note in found.notes)

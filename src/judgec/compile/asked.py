@@ -5,6 +5,7 @@ calibration and promotion are those of ``compile.recorded``; only the judge that
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import dspy
 import numpy as np
@@ -45,7 +46,7 @@ from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Rater, Rating, together
-from judgec.raters.recorded import FAILED, MOST_OFF, OnWhat, RecordedVerdicts
+from judgec.raters.recorded import MOST_OFF, NO_VERDICT, OnWhat, RecordedVerdicts, Recording
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.values import OFF
 from judgec.raters.verdicts import AboutJudge
@@ -301,44 +302,21 @@ def _shown(item: Item, one: AskedCandidate) -> bool:
 def _recorded(
     labels: LabelSet, settings: CompileSettings, said: Mapping[str, tuple[Judgments, float | None]]
 ) -> RecordedVerdicts:
-    about = {one.name: one for one in settings.rated.asked}
-    names, pairs = sorted(said), compares(labels.task)
-    code = {item.item_id: i for i, item in enumerate(labels.items)}
-    rows = {name: np.array([code[item_id] for item_id in said[name][0].item_ids], dtype=np.int64) for name in names}
-    order = {name: np.argsort(rows[name], kind="stable") for name in names}
-
-    def joined(values: Mapping[str, np.ndarray]) -> np.ndarray:
-        return np.concatenate([values[name][order[name]] for name in names])
-
-    count = {name: len(rows[name]) for name in names}
-    reasons = [said[name][0].rationale[i] for name in names for i in order[name]]
-    replies = list(dict.fromkeys(reasons))
-    place = {text: i for i, text in enumerate(replies)}
-    return RecordedVerdicts(
-        path="candidates",
-        about=OnWhat.of(labels),
-        judges={
-            name: AboutJudge(settings.lm.members[name].model, _prompt(about[name], settings.lm.members[name]))
-            for name in names
-        },
-        item_ids=tuple(item.item_id for item in labels.items),
-        judge=np.repeat(np.arange(len(names)), [count[name] for name in names]),
-        item=joined(rows),
-        probabilities=joined({name: said[name][0].probabilities for name in names}),
-        grade=joined({name: said[name][0].grade for name in names}),
-        fault=joined({name: np.where(said[name][0].scored, 0, FAILED) for name in names}),
-        flipped=joined({name: _flipped(said[name][0]) for name in names}),
-        paired=np.full(sum(count.values()), pairs),
-        reply=np.array([place[text] for text in reasons], dtype=np.int64),
-        replies=replies,
-        cost=np.repeat([np.nan if said[name][1] is None else said[name][1] for name in names], list(count.values())),
-        calls=np.full(sum(count.values()), 1.0 + pairs),
-        notes=(
-            "what candidates cost is by list price and the length of their prompts",
-            *_searched(settings.rated.asked, {name: len(labels.items) - n for name, n in count.items()}),
-            *_unscored(said),
-        ),
+    about, found = {one.name: one for one in settings.rated.asked}, {}
+    for name, (judged, cost) in sorted(said.items()):
+        n, model = len(judged.item_ids), settings.lm.members[name]
+        found[name] = Recording(
+            about=AboutJudge(model.model, _prompt(about[name], model)),
+            said=replace(judged, unscored=tuple(None if one is None else NO_VERDICT for one in judged.unscored)),
+            cost=np.full(n, np.nan if cost is None else cost),
+            calls=np.full(n, 1.0 + compares(labels.task)),
+        )
+    notes = (
+        "what candidates cost is by list price and the length of their prompts",
+        *_searched(settings.rated.asked, {name: len(labels.items) - len(one.cost) for name, one in found.items()}),
+        *_unscored(said),
     )
+    return RecordedVerdicts("candidates", OnWhat.of(labels), found, notes)
 
 
 def _prompt(candidate: AskedCandidate, model: LMSpec) -> str:
@@ -346,10 +324,6 @@ def _prompt(candidate: AskedCandidate, model: LMSpec) -> str:
     if model.provider == FUNCTION:
         return f"{model.model} is a Python function, which is given the item and no prompt."
     return str(first_predictor(candidate.module).signature.instructions)
-
-
-def _flipped(said: Judgments) -> np.ndarray:
-    return np.zeros(len(said.item_ids), dtype=bool) if said.flipped is None else said.flipped
 
 
 def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[str]:

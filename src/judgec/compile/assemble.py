@@ -27,7 +27,6 @@ from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
-from judgec.table.table import NO_CELL
 from judgec.tournament.tie_band import fit_tie_band
 
 
@@ -269,7 +268,7 @@ def bill_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) ->
     where nobody knows these.
     """
     names = [leaf.name for leaf in rater.leaves]
-    asked = np.any([recorded.rows_of(name, item_ids) != NO_CELL for name in names], axis=0)
+    asked = np.any([recorded.asked(name, item_ids) for name in names], axis=0)
     known = [recorded.cost_of(name, item_ids) for name in names]
     dollars = None if None in known else sum(one for one in known if one is not None)
     return sum(recorded.calls_of(name, item_ids)[0] for name in names), int(asked.sum()), dollars

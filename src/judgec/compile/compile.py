@@ -43,7 +43,7 @@ from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
 from judgec.raters.judge import JudgeTree
 from judgec.raters.prompt import verdicts
-from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
+from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.replies import is_unread
 from judgec.raters.tasks.preference import weighing
 from judgec.records.agreement import Agreement
@@ -397,8 +397,6 @@ def card_settings(
 ) -> dict[str, Setting]:
     """Settings with which the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
-    if settings.rated.recorded is not None:
-        found |= ranges_for_card(settings.rated.recorded)
     if settings.rated.asked and settings.asked_by(judge).recorded is None:
         found["kind"] = JURY_KIND
     if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
@@ -409,7 +407,7 @@ def card_settings(
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:
-        found |= settings.rated.recorded.about.settings
+        found |= settings.rated.recorded.settings
     return found
 
 

@@ -100,8 +100,9 @@ def put_prompts(module: dspy.Module, saved: Json, where: str) -> None:
             "and demonstrations only. Compile it again, and do not trust whoever changed the file."
         ) from error
     here = {name: [*predict.signature.fields] for name, predict in predictors.items()}
-    if here != {name: [field.name for field in one.fields] for name, one in prompts.items()}:
-        raise ArtifactError(f"{where}: prompts of other fields than {here}. Compile it again.")
+    found = {name: [field.name for field in one.fields] for name, one in prompts.items()}
+    if here != found:
+        raise ArtifactError(f"{where}: prompts with the fields {found}; {here} are here. Compile it again.")
     for name, predict in predictors.items():
         own = module_of(prompts[name])
         predict.signature, predict.demos = own.signature, own.demos

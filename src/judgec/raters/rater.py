@@ -5,8 +5,8 @@ and returns its judgments; ``raters.rate`` keeps many pieces open and asks for a
 made of others takes a few lines: side by side is ``together``, one after the other is ``yield from`` twice.
 """
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from judgec.lm.outlast import NOT_ASKED
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.pairwise import both_orders, joined
 from judgec.raters.piece import Piece
+from judgec.raters.recorded import RecordedVerdicts
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.scale import Scale
 
@@ -114,46 +115,40 @@ class BothOrders:
 
 
 @dataclass(frozen=True)
-class GivenVerdicts:
-    """Verdicts that are known, in the place of a rater.
+class RecordedRater:
+    """A recorded judge, whose verdicts are looked up, and its prompt, which is asked where an item has none.
+
+    A pair's verdicts are of both orders already.
 
     Args:
-        verdicts: On all items that it will be asked about.
+        recorded: The verdicts.
+        judge: Whose.
+        count: Told of progress.
+        called: What the verdicts call an item, where that is not its ``item_id``.
+        prompt: Is asked about the items without a verdict; None leaves them out.
+
+    Raises:
+        UserError: There is no such judge.
     """
 
-    verdicts: Judgments
+    recorded: RecordedVerdicts
+    judge: str
+    count: Count
+    called: Mapping[str, str] | None = None
+    prompt: Rater | None = None
+
+    def __post_init__(self) -> None:
+        self.recorded.require(self.judge)
 
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
         yield from ()
-        if piece.item_ids == self.verdicts.item_ids:
-            return self.verdicts
-        row_of = {item_id: row for row, item_id in enumerate(self.verdicts.item_ids)}
-        return self.verdicts.subset([row_of[item_id] for item_id in piece.item_ids])
-
-
-@dataclass(frozen=True)
-class Supplied:
-    """Recorded verdicts, and whoever gave them where an item has none.
-
-    Args:
-        recorded: Looks them up.
-        asked: Is asked about the others.
-        count: Told of verdicts.
-    """
-
-    recorded: Rater
-    asked: Rater
-    count: Count
-
-    def rate(self, piece: Piece) -> Rating:
-        """As ``Rater.rate``."""
-        said = yield from self.recorded.rate(piece)
-        rows = np.flatnonzero(~said.asked).tolist()
-        if not rows:
+        named = piece.item_ids if self.called is None else [self.called[item_id] for item_id in piece.item_ids]
+        said = replace(self.recorded.judgments(self.judge, named), item_ids=piece.item_ids)
+        rows = [] if self.prompt is None else np.flatnonzero(~said.asked).tolist()
+        self.count.add(len(named) - len(rows), int((~said.scored).sum()) - len(rows))
+        if self.prompt is None or not rows:
             return said
-        self.count.add(-len(rows), -len(rows))  # which the recorded ones have counted
-        more = yield from self.asked.rate(piece.only(rows))
+        more = yield from self.prompt.rate(piece.only(rows))
         kept = np.flatnonzero(said.asked).tolist()
-        place = np.argsort([*kept, *rows]).tolist()
-        return concatenate([said.subset(kept), more]).subset(place)
+        return concatenate([said.subset(kept), more]).subset(np.argsort([*kept, *rows]).tolist())

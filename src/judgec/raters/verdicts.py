@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgec.errors import InputError
+from judgec.labels.reading import NOTHING_SAID, Reading
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.ranges import Range
 from judgec.raters.replies import is_form
+from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray, JudgedCell, Task
 from judgec.records.tasks.registry import TASKS, plain
 from judgec.table.rows.cells import as_number, as_text, is_missing
@@ -22,12 +23,11 @@ from judgec.table.tables import TableSource, name_of, opened
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
-ASPECT, ORDER, RUN, REPLY, COST, SECONDS = "aspect", "order", "run", "reply", "cost_usd", "seconds"
+ASPECT, ORDER, RUN, REPLY, COST = "aspect", "order", "run", "reply", "cost_usd"
 MODEL, PROMPT = "model", "prompt"
 EVERY = ""  # the aspect of a prompt that is for all
 ROLES = frozenset({"system", "user", "assistant", "developer"})
 CODED = (ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT, ASPECT, ORDER, RUN, REPLY, MODEL, PROMPT)
-NUMBERS = (COST, SECONDS)
 CHANCE = "p_"  # before a grade: the recorded probability of it
 ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
 VERDICTS = ".verdicts"
@@ -66,8 +66,8 @@ class VerdictColumns:
     Args:
         table: The rows.
         coded: Its columns that have a cell and are no numbers, by name.
-        numbers: ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns that have a cell, NaN where there is none.
-        unread: Of each of ``numbers`` the rows whose cell is something that is no number, where there are any.
+        numbers: ``cost_usd`` and the ``p_<grade>`` columns that have a cell: NaN where there is none, infinite where it
+            is no number from 0.
         notes: What reading assumed.
         about: What ``judges.json`` says, by judge.
         order: What it says of the order of all judges whose entry says nothing.
@@ -76,7 +76,6 @@ class VerdictColumns:
     table: Table
     coded: Mapping[str, TableColumn]
     numbers: Mapping[str, FloatArray]
-    unread: Mapping[str, IntArray]
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
     order: str | None = None
@@ -86,93 +85,94 @@ class VerdictColumns:
         """The file, or what messages call rows in memory."""
         return self.table.path
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.table.rows)
+    def where(self, rows: Sequence[int] | IntArray) -> str:
+        """The place of the first of these rows as messages name it, and that more are below."""
+        return f"{self.table.where(int(np.min(rows)))}{' and below' if len(rows) > 1 else ''}"
 
-    def where(self, row: int) -> str:
-        """The place of a row as messages name it."""
-        return self.table.where(row)
+    def column(self, name: str) -> TableColumn:
+        """A column; without a cell where the file has none of that name."""
+        none = np.full(0 if name in self.coded else len(self.table.rows), NO_CELL, dtype=np.int32)
+        return self.coded.get(name, TableColumn(none, []))
 
-    def only(self, rows: IntArray) -> Self:
-        """These rows alone, in rising order, at their places in the file."""
-        coded = {name: column.only(rows) for name, column in self.coded.items()}
-        kept = {name: np.flatnonzero(np.isin(rows, own)) for name, own in self.unread.items()}
-        unread = {name: own for name, own in kept.items() if len(own)}
-        numbers = {name: cells[rows] for name, cells in self.numbers.items()}
-        there = {name: own for name, own in numbers.items() if name in unread or not np.isnan(own).all()}
-        return replace(self, table=self.table.only(rows.tolist()), coded=coded, numbers=there, unread=unread)
+    def cell(self, name: str, row: int) -> object:
+        """The cell of a row; None where there is none."""
+        return next(iter(self.column(name).only(np.array([row])).values), None)
+
+    def texts(self, name: str) -> NDArray[np.object_]:
+        """A column as texts, empty where a row has none."""
+        column = self.column(name)
+        return np.array([*map(as_text, column.values), ""], dtype=object)[column.codes]
+
+    def described(self, judge: str, row: int) -> AboutJudge:
+        """Facts known of a judge: ``judges.json``, else the columns ``model`` and ``prompt`` of its first row."""
+        model, prompt = (None if (cell := self.cell(what, row)) is None else str(cell) for what in (MODEL, PROMPT))
+        return self.about.get(judge) or AboutJudge(model, prompt, messages=messages_of(prompt))
+
+    def number(self, name: str, rows: IntArray) -> FloatArray:
+        """The numbers of a column in these rows, NaN where there is none."""
+        cells = self.numbers[name][rows] if name in self.numbers else np.full(len(rows), np.nan)
+        return np.where(np.isinf(cells), np.nan, cells)
+
+    def unread(self, rows: IntArray) -> list[str]:
+        """Notes on costs that are unknown, and on cells among these rows that are no number from 0."""
+        notes = []
+        for name, cells in self.numbers.items():
+            odd, none = rows[np.isinf(cells[rows])], rows[~np.isfinite(cells[rows])]
+            if name == COST and len(none) and not np.isnan(cells[rows]).all():
+                first = f", {len(odd):,} of them no number (the first is {self.where(odd[:1])})" if len(odd) else ""
+                of = f"{len(none):,} of {plural(len(rows), 'row', thousands=True)} without a {COST}"
+                notes.append(f"{self.where(none)}: {of}{first}: unknown, not 0")
+            elif name != COST and len(odd):
+                notes.append(f"{self.where(odd)}: {len(odd):,} cells of {name} are no probability: left out")
+        return notes
 
     def require(self, *columns: str) -> None:
-        """Refuse a file without one of these columns.
+        """Refuse a file without one of these columns, or with a row that lacks an item or judge.
 
         Raises:
             InputError: Naming what is missing and what there is.
         """
-        missing = [name for name in columns if name not in self.coded]
-        if empty := [name for name in missing if name in self.table.columns]:
-            raise InputError(
-                [f"{self.path}:1: no row has a {listed(empty)}; fill in what judges said, or name another file."]
-            )
-        if missing:
+        if missing := [name for name in columns if name not in self.coded]:
+            kind = "row has a" if {*missing} <= {*self.table.columns} else "column"
+            seen = f"{self.path}:1: no {kind} {listed(missing)}; item_id, judge, and grade or preference are needed"
+            typed = f"rename with --map, for example --map THEIR_COLUMN={missing[0]}"
+            raise InputError([f"{seen}, and the columns are {listed(self.table.columns)}. Fill it in, or {typed}."])
+        none = {name: np.flatnonzero(self.coded[name].codes == NO_CELL).tolist() for name in (ITEM, JUDGE)}
+        if any(none.values()):
             raise InputError(
                 [
-                    (
-                        f"{self.path}:1: no {listed(missing)}; recorded verdicts have item_id, judge, and grade or "
-                        f"preference, and the columns are {listed(self.table.columns)}. Rename with --map, for "
-                        f"example --map THEIR_COLUMN={missing[0]}."
-                    )
+                    f"{self.where([row])}: no {name}; every row needs one. Fill it in, or delete the row."
+                    for name, rows in none.items()
+                    for row in rows
                 ]
             )
 
-    def missing_cells(self, name: str) -> list[str]:
-        """A sentence for each row that lacks a cell which every row needs."""
-        rows = np.flatnonzero(self.coded[name].codes == NO_CELL)
-        return [
-            f"{self.where(int(row))}: no {name}; every row needs one. Fill it in, or delete the row." for row in rows
-        ]
 
-
-def read_verdicts(
-    source: TableSource,
-    grades: Sequence[object],
-    words: Collection[str] = (),
-    rename: Mapping[str, str] = MappingProxyType({}),
-) -> VerdictColumns:
+def read_verdicts(source: TableSource, grades: Sequence[object], reading: Reading = NOTHING_SAID) -> VerdictColumns:
     """Read a file of verdicts, in any format of a table.
 
     Args:
         source: The file, or rows in memory.
         grades: Of the scale: each may have a column ``p_<grade>``.
-        words: For the winner, whose meaning somebody said.
-        rename: Names of ours by names that the file may use.
+        reading: Names of the file's columns, and words for the winner whose meaning somebody said.
 
     Raises:
         InputError: As ``table.tables.read_table``, and for a ``judges.json`` that is not one.
     """
-    path = name_of(source)
-    about, order = read_about(Path(path))
-    wanted = (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
+    about, order = read_about(Path(name_of(source)))
     table = opened(source)
-    table = renamed(table, named_here(table.columns, rename))
+    table = renamed(table, named_here(table.columns, reading.columns))
+    wanted = (COST, *(f"{CHANCE}{grade}" for grade in grades))
     strange = [name for name in table.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
-    known = {*words, *map(str, grades)}
     coded = {name: table.column(name).made(_flat).present() for name in CODED if name in table.columns}
-    numbers, unread = dict[str, FloatArray](), dict[str, IntArray]()
-    for name in wanted:
-        read = np.array([*map(_number, table.column(name).values), np.nan])[table.column(name).codes]
-        odd = (read < 0) | np.isinf(read)
-        if odd.any() or not np.isnan(read).all():
-            numbers[name] = np.where(odd, np.nan, read)
-        if odd.any():
-            unread[name] = np.flatnonzero(odd)
+    known = {*reading.words, *map(str, grades)}
+    read = {name: table.column(name) for name in wanted if name in table.columns}
+    numbers = {name: np.array([*map(_number, one.values), np.nan])[one.codes] for name, one in read.items()}
     return VerdictColumns(
         table,
         {name: _said(one, known) if name in VERDICT else one for name, one in coded.items() if one.values},
-        numbers,
-        unread,
+        {name: cells for name, cells in numbers.items() if not np.isnan(cells).all()},
         tuple(notes),
         about,
         order,
@@ -184,63 +184,41 @@ def _flat(cell: object) -> object:
 
 
 def _number(cell: object) -> float:
-    """A number, NaN where there is no cell, infinity for what is neither."""
+    """A number from 0, NaN where there is no cell, infinity for what is neither."""
     if is_missing(cell):
         return np.nan
-    try:
-        if isinstance(cell, str) and "." not in cell:  # 0,75 as half of Europe writes it
-            return float(cell.replace(",", "."))
-        return float(cell)  # type: ignore[arg-type]  # whatever is no number raises
-    except (TypeError, ValueError):
-        return np.inf
+    comma = isinstance(cell, str) and "." not in cell  # 0,75 as half of Europe writes it
+    number = as_number(str(cell).replace(",", ".") if comma else cell)
+    return np.inf if number is None or number < 0 else number
 
 
 def _said(column: TableColumn, known: Collection[str]) -> TableColumn:
     """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
-    cells = label_cells(column.values, said=known)
-    if cells == tuple(column.values):
-        return column
-    place: dict[object, int] = {None: NO_CELL}
-    codes = [place.setdefault(cell, len(place) - 1) for cell in cells]
-    return TableColumn(
-        np.array([*codes, NO_CELL], dtype=np.int32)[column.codes], [cell for cell in place if cell is not None]
-    )
+    return TableColumn(column.codes, [*label_cells(column.values, said=known)]).present()
 
 
-def as_recorded(
-    path: str,
-    judged: Mapping[str, Sequence[JudgedCell]],
-    task: Task,
-    aspects: Sequence[str],
-    *,
-    failed: bool = False,
-) -> Table:
+def as_recorded(path: str, judged: Mapping[str, Sequence[JudgedCell]], task: Task, *, failed: bool = False) -> Table:
     """What judges said in a table of labels, as recorded verdicts: one row an item, judge and aspect, at its line.
 
     Args:
         path: The table, for messages.
         judged: By judge.
         task: What the items are for.
-        aspects: Of the labels.
         failed: A judge was asked where its cell is empty, and failed; else it was not asked.
     """
-    verdict = TASKS[task].labels[0] if not TASKS[task].by_aspect else GRADE
-    several = len(aspects) > 1
+    verdict = GRADE if TASKS[task].by_aspect else TASKS[task].labels[0]
     said = [(name, one) for name, own in judged.items() for one in own if failed or one.cell is not None]
-    rows = [
-        {ITEM: one.item_id, JUDGE: name, verdict: one.cell, **({ASPECT: one.aspect} if several else {}), **one.more}
-        for name, one in said
-    ]
-    orders = [ORDER] if any(ORDER in one.more for _, one in said) else []
-    columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), *orders, REPLY, *NUMBERS)
-    return Table(path, columns, tuple(rows), tuple(one.line for _, one in said))
+    rows = [{ITEM: one.item_id, JUDGE: name, verdict: one.cell, ASPECT: one.aspect, **one.more} for name, one in said]
+    columns = dict.fromkeys((ITEM, JUDGE, verdict, *(name for row in rows for name in row)))
+    return Table(path, tuple(columns), tuple(rows), tuple(one.line for _, one in said))
 
 
 def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
     """Reads what ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
 
     Raises:
-        InputError: When it is not an object of objects, beside ``"order"``, or that is another one; or a range is none.
+        InputError: When it is not an object of objects, beside ``"order"``, or that is another one.
+        UserError: A range is none.
     """
     stems = dict.fromkeys((path.name.partition(VERDICTS)[0], path.stem))
     file = next((one for name in stems if (one := path.parent / f"{name}.{ABOUT}").is_file()), None)
@@ -256,18 +234,18 @@ def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
         raise InputError(
             [f"{file}:1: not an object of objects; {{JUDGE: {{model, prompt}}}} is valid. Fix the file, or remove it."]
         )
-    said = [order, *(one.get(ORDER) for one in content.values())]
-    if strange := [one for one in said if one is not None and plain(str(one)) not in ORDERS]:
+    orders = [plain(str(one)) for one in (order, *(own.get(ORDER) for own in content.values())) if one is not None]
+    if strange := [one for one in orders if one not in ORDERS]:
         raise InputError(
             [f"{file}:1: order {strange[0]!r}; {' or '.join(map(repr, ORDERS))} is valid. Correct it: {EXPLAINED}."]
         )
     about = {
-        str(name): AboutJudge(
+        name: AboutJudge(
             _text(one.get("model")),
             _prompt(one.get("prompt")),
             _text(one.get("note")) or "",
             messages_of(one.get("prompt")),
-            _range(one["range"], f"{file}:1: {name}") if "range" in one else None,
+            Range.parse(_ends(one["range"]), f"{file}:1: {name}") if "range" in one else None,
             None if one.get(ORDER) is None else plain(str(one[ORDER])),
             _verdict(one["verdict"], f"{file}:1: {name}") if "verdict" in one else None,
         )
@@ -276,12 +254,8 @@ def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
     return about, None if order is None else plain(order)
 
 
-def _range(value: object, where: str) -> Range:
-    ends = [as_number(one) for one in value] if isinstance(value, list) else []
-    worst, best = ends if len(ends) == 2 else (None, None)
-    if worst is None or best is None or worst == best:
-        raise InputError([f"{where}: range is {value!r}; [WORST, BEST] such as [0, 1] is valid. Fix the file."])
-    return Range(worst, best)
+def _ends(value: object) -> str:
+    return "..".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _verdict(value: object, where: str) -> str:

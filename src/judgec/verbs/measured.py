@@ -37,7 +37,7 @@ from judgec.table.table import IN_MEMORY
 from judgec.trust.stand_ins import stand_ins
 from judgec.verbs.frames import as_table, is_path, table_source
 from judgec.verbs.options.agreement import AgreementOptions
-from judgec.verbs.recorded import NAMES, label_columns_of, verdict_columns
+from judgec.verbs.recorded import NAMES, label_columns_of
 from judgec.verbs.typed import command, labels_typed
 
 JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
@@ -244,20 +244,22 @@ def _beside(options: AgreementOptions, labels: LabelFile) -> RecordedVerdicts:
             f"{people}. Name a column, or a name in the column annotator."
         )
     about = _about(options, labels)
-    table = as_recorded(where, judged, about.task, about.aspects, failed=True)
-    return read_recorded(table, about, None, labels.labels, scores=True)
+    table = as_recorded(where, judged, about.task, failed=True)
+    return read_recorded(table, about, None, "scores")
 
 
 def _in_file(options: AgreementOptions, labels: LabelFile) -> RecordedVerdicts:
     """What the judges said in a file of their own."""
     source = table_source(options.file, NAMES, options.missing)
-    found = read_recorded(source, _about(options, labels), tuple(options.judges) or None, labels.labels, scores=True)
+    found = read_recorded(source, _about(options, labels), tuple(options.judges) or None, "scores")
     return check_against(found, labels.labels)
 
 
 def _about(options: AgreementOptions, labels: LabelFile) -> OnWhat:
-    columns = {} if options.labels is None else verdict_columns(options.columns, options.file, options.missing)
-    return OnWhat.of(labels.labels, options.orders, options.winner_words, columns, options.judges)
+    reading = options.reading()
+    return OnWhat.of(
+        labels.labels, reading if options.labels is not None else reading.model_copy(update={"columns": {}})
+    )
 
 
 def _clustered(options: AgreementOptions, labels: LabelFile, experts: Experts) -> tuple[Experts, tuple[str, ...]]:
@@ -407,8 +409,8 @@ def _recorded_anew(
 
     cells = [cell(one) for one in whole.labels.judged[name] if one.item_id not in gone]
     about = whole.recorded.about
-    table = as_recorded(whole.recorded.path, {name: cells}, about.task, about.aspects, failed=True)
-    return read_recorded(table, about, None, whole.labels, scores=True).judgments(name, whole.item_ids)
+    table = as_recorded(whole.recorded.path, {name: cells}, about.task, failed=True)
+    return read_recorded(table, about, None, "scores").judgments(name, whole.item_ids)
 
 
 def _scored(whole: _Whole, said: Judgments, column: str) -> Judgments:

@@ -31,8 +31,8 @@ from judgec.raters.piece import Piece
 from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater, leaf_rater
 from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rated
-from judgec.raters.rater import BothOrders, Count, Rater, Supplied
-from judgec.raters.recorded import RecordedRater, RecordedVerdicts
+from judgec.raters.rater import BothOrders, Count, Rater, RecordedRater
+from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.run import Bound
 from judgec.raters.tree import Cascade, Leaf, Node, Prompt
 from judgec.raters.vote import Juror, Jury
@@ -468,7 +468,7 @@ class _Recorded:
 
     def supplied(self, found: RecordedRater | None, asked: Rater) -> Rater:
         """The verdicts that there are, and a prompt where an item has none."""
-        return asked if found is None else Supplied(found, asked, self.count)
+        return asked if found is None else replace(found, prompt=asked)
 
 
 def _after(tree: Node, leaf: Leaf) -> str | None:

@@ -1,7 +1,7 @@
 """Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.compile.settings import ALL, AUTO, PanelLimit
@@ -78,18 +78,18 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         if has:
             raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
     names = {} if file is None else verdict_columns(options.columns, file, options.missing)
-    about = OnWhat.of(labels.label_set, options.orders, options.winner_words, names, columns)
+    reading = options.reading().model_copy(update={"columns": names, "judges": columns})
     source: TableSource
     pattern = next((one.glob for one in given if isinstance(one, RecordedFile)), None)
     if file is not None:
         source, model = table_source(file, NAMES, options.missing), options.lm
     elif given:
         ranged = {one.name: one.range for one in given if isinstance(one, Recorded) and one.range is not None}
-        about = replace(about, ranges={name: Range(*ends) for name, ends in ranged.items()})
+        reading = reading.model_copy(update={"judges": {name: str(Range(*ends)) for name, ends in ranged.items()}})
         source, model = named_table(_frame(given), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
     else:
-        source, model = _columns(options, labels, columns, about), f"{RECORDED}{COLUMNS}"
-    found = read_recorded(source, about, pattern, labels.label_set)
+        source, model = _columns(options, labels, columns), f"{RECORDED}{COLUMNS}"
+    found = read_recorded(source, OnWhat.of(labels.label_set, reading), pattern, "refused")
     judges = check_against(found, labels.label_set)
     if options.baseline is not None:
         judges.require(options.baseline)
@@ -120,7 +120,7 @@ def given_verdicts(options: CompileJudgeOptions) -> tuple[object, ...]:
     return options.verdicts if isinstance(options.verdicts, tuple) else (options.verdicts,)
 
 
-def _columns(options: CompileJudgeOptions, labels: Labels, columns: Collection[str], about: OnWhat) -> Table:
+def _columns(options: CompileJudgeOptions, labels: Labels, columns: Collection[str]) -> Table:
     """What the judges said in the table of the labels.
 
     Raises:
@@ -132,7 +132,7 @@ def _columns(options: CompileJudgeOptions, labels: Labels, columns: Collection[s
         read = "; these labels were read without it" if isinstance(options.labels, Labels) else ""
         seen = f"{path}: --judges {listed(lacks)}: no such column, and no annotator of that name{read}"
         raise InputError([f"{seen}. Correct --judges."])
-    return as_recorded(path, judged, about.task, about.aspects)
+    return as_recorded(path, judged, labels.label_set.task)
 
 
 def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
@@ -241,7 +241,7 @@ def recorded_for(
                 f"{table.path}: no column {listed(lacks)}; {made}, and judges items that have them. Add what the same "
                 "judge says of these items, or compile a judge that asks a model: judgec compile-judge --lm MODEL."
             )
-        return read_recorded(as_recorded(table.path, judged, card.task, card.aspects), about) if judged else None
+        return read_recorded(as_recorded(table.path, judged, card.task), about) if judged else None
     return read_recorded(file, about)
 
 

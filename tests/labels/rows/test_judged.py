@@ -24,7 +24,7 @@ def test_columns_are_one_verdict_an_item_and_judge_whatever_the_annotators() -> 
     judged = verdicts_in(table(*rows), ["gpt", "mini", "claude"], "relevance", ("grade",))
     assert {name: [one.cell for one in own] for name, own in judged.items()} == {"gpt": [1, 2], "mini": [0, None]}
     for failed, said in ((False, ["gpt", "gpt", "mini"]), (True, ["gpt", "gpt", "mini", "mini"])):
-        found = as_recorded("labels.csv", judged, "relevance", ("grade",), failed=failed)
+        found = as_recorded("labels.csv", judged, "relevance", failed=failed)
         assert [row["judge"] for row in found.rows] == said
     assert (found.rows[0]["reply"], found.lines) == ("r", (2, 4, 2, 4))
     with pytest.raises(InputError, match=r"csv:3: gpt is 2 .* 1 at labels.csv:2"):

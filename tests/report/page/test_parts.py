@@ -1,6 +1,7 @@
 """The parts of the page: its items, what changed in the prompt, what was audited, what can be read."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,10 +58,10 @@ def test_distance_of_classes_is_the_chance_that_was_given_to_others() -> None:
     assert [one.distance for one in found[:2]] == pytest.approx([0.6, 0.9])
 
 
-def prompt(instructions: str, *demos: str) -> dict[str, dict[str, object]]:
+def prompt(instructions: str, *demos: str) -> dict[str, dict[str, Any]]:
     fields = [{"name": "query", "description": "${query}"}]
-    made = {"instructions": instructions, "fields": fields, "turns": {}, "demos": [{"query": demo} for demo in demos]}
-    return {"prompt": made}
+    shown = [{"query": demo} for demo in demos]
+    return {"prompt": {"instructions": instructions, "fields": fields, "turns": {}, "demos": shown}}
 
 
 def test_prompt_section_shows_what_was_added_and_removed() -> None:

@@ -61,7 +61,7 @@ def test_verdicts_under_other_heads_are_named_by_map_beside_labels_under_theirs(
     assert verdicts is not None
     assert set(verdicts.judges) == set(KEPT)
     assert settings.source["rename"] == {}  # the labels' own file has none of these
-    card = verdicts.about.settings
+    card = verdicts.settings
     assert json.loads(card["columns"]) == columns  # so that the compiled judge reads new verdicts
 
 
