@@ -172,16 +172,10 @@ def test_weighing_replaces_the_factors_of_the_papers_own_words() -> None:
     assert "comprehensive" not in told
 
 
-def test_factors_are_the_papers_seven_and_those_of_earlier_judges_are_replaced_too() -> None:
+def test_factors_are_the_papers_seven() -> None:
     said = " ".join(MODULE.predictors()[0].signature.instructions.split())
     seven = "comprehensiveness, correctness, helpfulness, completeness, accuracy, depth and level of detail"
     assert f"Weigh {seven}. An answer is comprehensive" in said
-    earlier = MODULE.deepcopy()
-    predict = earlier.predictors()[0]
-    old = "Weigh correctness, completeness, helpfulness, depth and level of detail. Details count."
-    predict.signature = predict.signature.with_instructions(old)
-    told = weighing(earlier, factors="tone").predictors()[0].signature.instructions
-    assert told == "Weigh tone. Details count."
 
 
 def test_both_orders_of_a_game_share_a_prompt_up_to_its_answers() -> None:

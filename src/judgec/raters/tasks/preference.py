@@ -4,9 +4,9 @@ import re
 
 import dspy
 
-FACTORS = re.compile(  # with what is said of the first; before, judges weighed five of them
-    r"(?:comprehensiveness,\s+correctness,\s+helpfulness,\s+completeness,\s+accuracy|correctness,\s+completeness,\s+"
-    r"helpfulness),\s+depth,?\s+and\s+level\s+of\s+detail(?:\s+of\s+their\s+responses)?"
+FACTORS = re.compile(  # with what is said of the first
+    r"comprehensiveness,\s+correctness,\s+helpfulness,\s+completeness,\s+accuracy,\s+depth,?\s+and\s+level\s+of\s+detail"
+    r"(?:\s+of\s+their\s+responses)?"
     r"(?:\.\s+An(?:\s+answer\s+is|swers\s+are)\s+comprehensive[^.]*)?"
 )
 CITATIONS = (
