@@ -19,7 +19,7 @@ from judgec.raters.pool import pool
 from judgec.raters.predictors import saved_prompt
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
-from judgec.raters.tree import AnyLeaf, Cascade, Evidence, Leaf, Mean, Node, Rates, calibrated_by
+from judgec.raters.tree import AnyLeaf, Node, Rates, calibrated_by
 from judgec.records.card import Setting
 from judgec.records.consensus import mean_of
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
@@ -108,9 +108,14 @@ class Bench:
         return self.dataset.labels.aspects
 
     def raw(self, candidate: Candidate, part: Part) -> Judgments:
-        """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before."""
+        """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before.
+
+        Of a panel the pool of its members' verdicts.
+        """
         if self.recorded is not None:
-            return raw_of(self.rater(candidate), self.recorded, [item.item_id for item in part.items])
+            ids = [item.item_id for item in part.items]
+            said = [self.recorded.judgments(leaf.name, ids) for leaf in self.rater(candidate).leaves]
+            return said[0] if len(said) == 1 else pool(said, self.scale)
         return candidate.verdicts(part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
     def rater(self, candidate: Candidate) -> Rates:
@@ -239,28 +244,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         out_of_fold=judgments,
         half_way=half_way(raw, bench.scale) if raw is not None else 0,
     )
-
-
-def raw_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) -> Judgments:
-    """What recorded judges say of items as if they had been asked: of several their pool, without calibration.
-
-    Args:
-        rater: Made of recorded judges alone.
-        recorded: Their verdicts.
-        item_ids: The items.
-
-    Returns:
-        Of a cascade the second judge's, with the first one's in ``first``.
-    """
-    if isinstance(rater, Leaf):
-        return recorded.judgments(rater.name, item_ids)
-    if isinstance(rater, Mean):
-        return pool([raw_of(one, recorded, item_ids) for one in rater.of], recorded.about.scale)
-    if isinstance(rater, Cascade):
-        first = None if isinstance(rater.first, Evidence) else raw_of(rater.first, recorded, item_ids)
-        return replace(raw_of(rater.then, recorded, item_ids), first=first)
-    (only,) = rater.parts
-    return raw_of(only, recorded, item_ids)
 
 
 def bill_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) -> tuple[float, int, float | None]:

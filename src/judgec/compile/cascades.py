@@ -214,9 +214,10 @@ def make_cascade(
     named, name = {"cascade": cheap}, f"{cheap} > {strong}"
     if bench.recorded is not None:
         named["judge"] = name
+    both = (None if cheap == EVIDENCE else one), candidate
     candidate = replace(candidate, name=name, settings={**candidate.settings, **named}, rater=tree)
     judge = calibrated(bench, candidate, replace(second, tree=tree, out_of_fold=whole))
-    said_of_test = _tested(bench, candidate, tree, judge) if bench.dataset.test.items else None
+    said_of_test = _tested(bench, *both, tree, judge) if bench.dataset.test.items else None
     return MadeCascade(
         candidate, tree, judge, said_of_test, _scored(bench, part, candidate, whole, objective, settings), notes
     )
@@ -384,14 +385,14 @@ def _cost(
     return calls, dollars if known else None
 
 
-def _tested(bench: Bench, candidate: Candidate, tree: Cascade, judge: Fitted) -> Tested:
+def _tested(bench: Bench, one: Candidate | None, other: Candidate, tree: Cascade, judge: Fitted) -> Tested:
     part = bench.dataset.test
-    raw = bench.raw(candidate, part)
+    raw = replace(bench.raw(other, part), first=None if one is None else bench.raw(one, part))
     cheap, strong = (
         replace(judge, tree=tree.first).graded(part.items, raw.first),
         replace(judge, tree=tree.then).graded(part.items, raw),
     )
-    both = cheap.asked & strong.asked
+    both = raw.asked if raw.first is None else raw.asked & raw.first.asked
     return Tested(
         _masked(cheap, both), _masked(strong, both), _masked(judge.graded(part.items, raw), both), _masked(raw, both)
     )

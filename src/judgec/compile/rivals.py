@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compile.assemble import raw_of
 from judgec.compile.dataset import Dataset, ratings_of
 from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.held_out import NOT_SAVED, saved_judgments
@@ -22,7 +21,8 @@ from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
-from judgec.raters.recorded import RECORDED_KIND
+from judgec.raters.rater import Count
+from judgec.raters.recorded import RECORDED_KIND, RecordedRater
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
@@ -138,7 +138,9 @@ class PromotionTest:
         if not judge.asks_lm:
             return judge.graded(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:
-            return judge.graded(items, raw_of(judge.rater, recorded, [item.item_id for item in items]))
+            return judge.judge(
+                items, self.session.ask, recorded=lambda leaf: RecordedRater(recorded, leaf.name, Count())
+            )
         return judge.judge(items, _own_model(program.card, self.session))
 
 
