@@ -1,8 +1,8 @@
-"""What a tree of raters rates with: scale and aspects of the judge, models, verdicts and features of the run."""
+"""A run of a tree of raters: scale and aspects of the judge, with the models, verdicts and features it meets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.features import FeatureSource, NewFeatures
@@ -11,8 +11,12 @@ from judgec.raters.rater import Count, Rater, Rating
 from judgec.raters.reasons import Reasons
 from judgec.records.scale import Scale
 
-if TYPE_CHECKING:
-    from judgec.raters.tree import Leaf, Node
+
+class Rates(Protocol):
+    """A node of a tree."""
+
+    def rate(self, piece: Piece, run: "Run") -> Rating:
+        """Judge the items of a piece, in order."""
 
 
 @dataclass
@@ -33,7 +37,7 @@ class Run:
 
     scale: Scale
     aspects: tuple[str, ...]
-    open: Callable[["Leaf"], Rater]
+    open: Callable[[Any], Rater]  # of a leaf: ``raters.tree`` imports this
     pairs: bool = False
     checks: str = ""
     features: FeatureSource = field(default_factory=NewFeatures)
@@ -43,7 +47,7 @@ class Run:
     _open: dict[int, Rater] = field(default_factory=dict, init=False)
     _reasons: dict[int, Reasons] = field(default_factory=dict, init=False)
 
-    def rater(self, leaf: "Leaf") -> Rater:
+    def rater(self, leaf: Rates) -> Rater:
         """A leaf, opened."""
         if id(leaf) not in self._open:
             self._open[id(leaf)] = self.open(leaf)
@@ -65,7 +69,7 @@ class Bound:
         run: Of the same judge.
     """
 
-    node: "Node"
+    node: Rates
     run: Run
 
     def rate(self, piece: Piece) -> Rating:

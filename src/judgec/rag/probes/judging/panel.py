@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-import dspy
-
 from judgec.lm.executor import Ask
 from judgec.rag.probes.judging.rules import JudgedReply, RuleJudge
 from judgec.rag.probes.systems import asked
@@ -150,21 +148,16 @@ def _graded(judges: AskedJudges, metric: Metric, pairs: Sequence[tuple[Question,
 
 def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     """Both judges as prompts that were never measured; the criteria are of the reference alone, as in RAGProbe."""
-    criteria = judge_module("answer", PASS_FAIL, CRITERIA, ("query", "answer", "reference"))
-    further = {"faithfulness": ("query", "answer", "contexts"), "bias": ("query", "answer")}
-    rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
-    shown = f"{name} (uncompiled)"
+    further = {"faithfulness": ("contexts",), "bias": ()}
 
-    def asked(module: dspy.Module, task: str, scale: Scale, aspects: tuple[str, ...]) -> AskedJudges:
-        return AskedJudges((AskedJudge(shown, as_judge(module, task, scale, aspects), ask),))
+    def asked(task: str, scale: Scale, aspects: tuple[str, ...], *more: str) -> AskedJudges:
+        module = judge_module(task, scale, aspects, ("query", "answer", *more))
+        return AskedJudges((AskedJudge(f"{name} (uncompiled)", as_judge(module, task, scale, aspects), ask),))
 
     return ReplyPanel(
-        asked(criteria, "answer", PASS_FAIL, CRITERIA),
-        asked(rejection, "rejection", OUTCOME_SCALE, ("grade",)),
-        {
-            metric: asked(judge_module("answer", PASS_FAIL, (metric,), fields), "answer", PASS_FAIL, (metric,))
-            for metric, fields in further.items()
-        },
+        asked("answer", PASS_FAIL, CRITERIA, "reference"),
+        asked("rejection", OUTCOME_SCALE, ("grade",)),
+        {metric: asked("answer", PASS_FAIL, (metric,), *fields) for metric, fields in further.items()},
     )
 
 
