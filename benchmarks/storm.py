@@ -232,6 +232,7 @@ def make_home(folder: Path, items: int) -> Path:
                 "item_id": f"i{n}",
                 "query": f"What is {n}?",
                 "answer": f"Reply {n} is worth {'*' * (2 + n % 4)} by the north desk.",
+                "contexts": ["Nothing is known about this part."],
             }
             for n in range(items)
         ],
