@@ -15,8 +15,8 @@ from judgec.compile.report import Saved
 from judgec.compile.settings import Combine, CompileSettings
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.lm.spec import LMSpec
+from judgec.raters.about_judges import AboutJudge
 from judgec.raters.recorded import RecordedVerdicts
-from judgec.raters.verdicts import AboutJudge
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs, pair

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from judgec.lm.executor import Reply, Request
+from judgec.raters.about_judges import messages_of
 from judgec.raters.judge import JudgeTree
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.prompt import leaf_rater
@@ -16,7 +17,6 @@ from judgec.raters.rater import Count, Rater, RecordedRater
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.tree import Calibrated, Leaf, Prompt
 from judgec.raters.turns import TurnsRater, filled, unfit
-from judgec.raters.verdicts import messages_of
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale

@@ -39,6 +39,7 @@ from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
+from judgec.raters.about_judges import AboutJudge
 from judgec.raters.judge import load_judge
 from judgec.raters.piece import Piece
 from judgec.raters.predictors import module_of
@@ -49,7 +50,6 @@ from judgec.raters.rater import BothOrders, Rater, Rating, together
 from judgec.raters.recorded import MOST_OFF, NO_VERDICT, OnWhat, RecordedVerdicts, Recording
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.values import OFF
-from judgec.raters.verdicts import AboutJudge
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares

@@ -2,10 +2,10 @@
 
 from judgec.compile.settings import AskedCandidate, CompileSettings
 from judgec.lm.spec import FUNCTION, RECORDED, LMSpec
+from judgec.raters.about_judges import AboutJudge
 from judgec.raters.predictors import saved_prompt
 from judgec.raters.tree import AnyLeaf, Function, Prompt, Recorded
 from judgec.raters.turns import unfit
-from judgec.raters.verdicts import AboutJudge
 from judgec.records.card import Setting
 from judgec.records.label import LabelSet
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from judgec.lm.prices import TYPICAL_REPLY, estimate_tokens, price
+from judgec.raters.about_judges import AboutJudge
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.turns import filled
-from judgec.raters.verdicts import AboutJudge
 from judgec.records.label import Item
 
 PRICED = 50  # items whose prompts say what the others cost

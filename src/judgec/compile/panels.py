@@ -20,7 +20,7 @@ from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import ALL, AUTO, CompileSettings
 from judgec.lm.watch import Watch
 from judgec.raters.pool import MEAN, mean_distribution, pool
-from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
 from judgec.raters.tree import Mean
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
@@ -31,6 +31,7 @@ from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.paired_gain import PairedGain
 from judgec.stats.intervals.resampling import standard_error
+from judgec.table.rows.columns import shortly
 
 NEAR = 0.5  # standard errors: of two whose losses are nearer than this the one with fewer calls ships
 ONLY = "the only member"

@@ -19,7 +19,7 @@ from judgec.compile.search.candidates import Candidate, as_it_was
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
-from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
@@ -27,6 +27,7 @@ from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import interval
+from judgec.table.rows.columns import shortly
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
 

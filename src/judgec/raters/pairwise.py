@@ -53,7 +53,7 @@ def joined(found: Judgments, scale: Scale) -> Judgments:
 
 def mirror(judgments: Judgments, scale: Scale) -> Judgments:
     """Judgments of the mirrored items: a and b change places; a tie stays one."""
-    places = _places(scale)
+    places = places_mirrored(scale)
     return replace(
         judgments,
         probabilities=judgments.probabilities[..., places],
@@ -95,14 +95,14 @@ def symmetric(
 
 def most_probable(spread: FloatArray, scale: Scale) -> IntArray:
     """The most probable class of each row; a tie where a and b are exactly as probable as each other."""
-    places = _places(scale)
+    places = places_mirrored(scale)
     best = np.nan_to_num(spread).argmax(axis=-1)
     other = np.take_along_axis(spread, places[best][..., None], axis=-1)[..., 0]
     chosen = np.take_along_axis(spread, best[..., None], axis=-1)[..., 0]
     return np.where((places[best] != best) & (chosen == other), scale.position(TIE), best)
 
 
-def _places(scale: Scale) -> IntArray:
+def places_mirrored(scale: Scale) -> IntArray:
     """Place of each class in the mirror."""
     a, b = scale.position("a"), scale.position("b")
     places = np.arange(len(scale.grades))

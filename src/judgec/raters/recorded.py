@@ -8,9 +8,8 @@ and two orders that disagree are a flip and a tie, as when a model is asked.
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -18,32 +17,25 @@ from judgec.errors import InputError, UserError
 from judgec.labels.reading import NOTHING_SAID, Reading, as_reading
 from judgec.labels.rows.grades import respelled
 from judgec.labels.rows.ranges import Range, ranges_of, with_range
+from judgec.raters.about_judges import ABOUT, MAPPED, ORDER, AboutJudge
 from judgec.raters.columns import Columns
 from judgec.raters.decision import stated_grades
-from judgec.raters.pairwise import TIE
-from judgec.raters.pool import joint_grade
+from judgec.raters.joined import Stated, groups, of_orders, of_runs, turn_round
 from judgec.raters.replies import OFF_SCALE, UnreadableReplyError, stated
 from judgec.raters.values import read_value
 from judgec.raters.verdicts import (
-    ABOUT,
     ACCEPT,
-    AS_SHOWN,
     ASPECT,
     CHANCE,
     COST,
-    EXPLAINED,
     GRADE,
     ITEM,
     JUDGE,
-    MAPPED,
-    ORDER,
     PREFERENCE,
     REPLY,
-    RUN,
-    AboutJudge,
     VerdictColumns,
     read_verdicts,
-)
+)  # fmt: skip
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
@@ -53,21 +45,22 @@ from judgec.records.tasks.registry import TASKS, compares, plain
 from judgec.records.tasks.winners import UNSCORED as UNDECIDED
 from judgec.records.tasks.winners import unknown_words, winner_of
 from judgec.table.rows.cells import as_grade, as_number
-from judgec.table.rows.columns import listed
+from judgec.table.rows.columns import listed, shortly
 from judgec.table.table import NO_CELL, BoolArray, TableColumn
 from judgec.table.tables import TableSource
 
 NO_VERDICT = "no verdict in the recorded row"
 UNSAID = "unsaid"  # in a card: nobody said how orders are read; one without a word of them mapped them back
-STRAIGHT = frozenset({"ab", "a_b", "original", "normal", "straight", "forward", "a_first"})  # answer_a stood first
-SWAPPED = frozenset({"ba", "b_a", "swapped", "swap", "reversed", "reverse", "flipped", "backward", "b_first"})
 MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
 RECORDED_KIND = "recorded"  # what the card calls the candidate and the search
-SHOWN = 8  # judges or grades that a message lists
 RANGES = "ranges"  # of a card's settings: JSON of the ranges by judge
 MOST_OFF, LEAST_OFF = 0.05, 2  # share and number of a judge's numbers off the scale that are slips, no range
 FAILED, OFF = 1, 2  # of a row: no readable verdict, a grade off the scale
 WHY = (None, NO_VERDICT, OFF_SCALE)  # by fault
+WITHOUT_ORDER = (
+    "preferences without an order: read as they stand, whether they flip with the order of the answers is not known"
+)
+PARTIAL = "{times:,} times a judge was asked about some of the {aspects} aspects of an item only: taken as not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,23 +174,12 @@ class RecordedVerdicts:
         orders = {"orders": plain(reading.orders or UNSAID)} if compares(self.about.task) else {}
         return orders | {name: json.dumps(dict(one)) for name, one in said.items() if one}
 
-    def lacking(self, judge: str, item_ids: Sequence[str]) -> int:
-        """On how many of these items there is nothing of a judge."""
-        return int((~self.asked(judge, item_ids)).sum())
-
-    def asked(self, judge: str, item_ids: Sequence[str]) -> BoolArray:
-        """True where a judge was asked about the item, shape (n_items,)."""
-        return np.asarray(self._of(judge).rows(item_ids) != NO_CELL)
-
-    def require(self, judge: str) -> None:
-        """Refuse a judge that is not there.
+    def require(self, judge: str) -> Recording:
+        """The recording of a judge.
 
         Raises:
-            UserError: Saying which there are.
+            UserError: There is none, saying which there are.
         """
-        self._of(judge)
-
-    def _of(self, judge: str) -> Recording:
         if judge not in self.recordings:
             raise UserError(
                 f"{self.path}: no verdicts of judge {judge}; it has {shortly(list(self.recordings))}. "
@@ -206,23 +188,23 @@ class RecordedVerdicts:
         return self.recordings[judge]
 
     def judgments(self, judge: str, item_ids: Sequence[str]) -> Judgments:
-        """A judge's raw verdicts on items, as if it had been asked.
+        """A judge's raw verdicts on items, as if it had been asked; errors as ``require``."""
+        return self.require(judge).on(item_ids, self.about.scale)
 
-        Raises:
-            UserError: There is no such judge.
-        """
-        return self._of(judge).on(item_ids, self.about.scale)
+    def asked(self, judge: str, item_ids: Sequence[str]) -> BoolArray:
+        """True where a judge was asked about the item, shape (n_items,)."""
+        return np.asarray(self.require(judge).rows(item_ids) != NO_CELL)
 
     def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
         """Cost of a judge's verdicts on these items in US dollars, as recorded; None where that is not known."""
-        rows = self._of(judge).rows(item_ids)
-        costs = self._of(judge).cost[rows[rows != NO_CELL]]
+        own = self.require(judge)
+        costs = own.cost[own.rows(item_ids)[self.asked(judge, item_ids)]]
         return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
 
     def calls_of(self, judge: str, item_ids: Sequence[str]) -> tuple[float, int]:
         """Number of calls of a judge about these items, and of items it was asked about."""
-        rows = self._of(judge).rows(item_ids)
-        return float(self._of(judge).calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).sum())
+        own, asked = self.require(judge), self.asked(judge, item_ids)
+        return float(own.calls[own.rows(item_ids)[asked]].sum()), int(asked.sum())
 
     def beside(self, others: "RecordedVerdicts") -> "RecordedVerdicts":
         """These verdicts and others on the same task, whose judges have other names; what these are about stays."""
@@ -244,9 +226,8 @@ def read_recorded(
 
     A verdict is a grade, or any number within the scale: such a score is shared between the two neighbouring grades so
     that its mean is kept, and its grade is the nearest. Where a judge's numbers have another range, somebody declares
-    it: ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
-
-    Where there are replies and no grades, the verdict of each is read, as of a model that was asked.
+    it: ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly. Where
+    there are replies and no grades, the verdict of each is read, as of a model that was asked.
 
     Args:
         source: A file, or rows in memory, as ``raters.verdicts`` reads them.
@@ -263,38 +244,32 @@ def read_recorded(
     """
     path, typed = with_range(source) if isinstance(source, str) else (source, None)
     columns = read_verdicts(path, about.scale.grades, about.reading)
-    pairs, notes = compares(about.task), list(columns.notes)
-    usual = PREFERENCE if pairs else GRADE
-    others = (usual, ACCEPT, REPLY) if about.accept_only else (usual, REPLY)
-    verdict = next((one for one in others if one in columns.coded), usual)
+    pairs, notes, grades = compares(about.task), list(columns.notes), listed(about.scale.grades)
+    usual, others = PREFERENCE if pairs else GRADE, [ACCEPT, REPLY] if about.accept_only else [REPLY]
+    verdict = next((one for one in (usual, *others) if one in columns.coded), usual)
     columns.require(ITEM, JUDGE, verdict)
+    columns = columns if pairs else replace(columns, coded={**columns.coded, ORDER: columns.column("")})
     if verdict == REPLY:
         notes.append(f"{columns.path}: no grades; each verdict is what its {REPLY} states last")
-    rows, aspect = _selected(columns, judges, about, notes)
+    (code, names), declared = columns.ids(JUDGE), ranges_of(about.reading.judges)
+    aspect, rows = _aspects(columns, columns.of_judges(judges), about, notes)
     cells, read = columns.coded[verdict], _Recorder(columns, aspect, about, replied=verdict == REPLY)
     if pairs and verdict != REPLY:
         cells = _sides(columns, cells, rows, about.reading.words)
-    if pairs and len(unnoted := rows[read.order[rows] == NO_CELL]):
-        notes.append(
-            f"{columns.where(unnoted)}: {len(unnoted):,} preferences without an order: read as they stand, whether "
-            "they flip with the order of the answers is not known"
-        )
-    (code, names), declared = columns.column(JUDGE).as_ids(), ranges_of(about.reading.judges)
+    if pairs and len(unnoted := rows[columns.ids(ORDER)[0][rows] == NO_CELL]):
+        notes.append(f"{columns.where(unnoted)}: {len(unnoted):,} {WITHOUT_ORDER}")
     found, ranges, scores = dict[str, Recording](), dict[str, Range](), dict[str, Range]()
-    fault, graded, between = np.zeros(len(code), dtype=np.int8), np.zeros(len(code), bool), np.zeros(len(code), bool)
-    by_judge = rows[np.argsort(code[rows], kind="stable")]
-    rows_of = {names[code[own[0]]]: own for own in np.split(by_judge, _groups(code[by_judge])[0][1:])}
-    for name, own in sorted(rows_of.items()):
+    fault, most = np.zeros(len(code), dtype=np.int8), np.full(len(code), np.nan)  # a grade is certain
+    for at in sorted(np.unique(code[rows]).tolist(), key=names.__getitem__):
+        name, own = names[at], rows[code[rows] == at]
         said_in, known = cells.only(own), columns.described(name, int(own[0]))
         if kind := typed or declared.get(name) or known.range:
             ranges[name] = kind
         said = read.rows(own, said_in, kind, known.verdict)
         if not kind and off_scale != "unscored" and (kind := _off_the_scale(said_in, said.fault, about.scale)):
             scores[name], said = kind, read.rows(own, said_in, kind, known.verdict)
-        fault[own], graded[own] = said.fault, (said.fault == 0) & (name not in scores)
-        between[own] = graded[own] & (said.spread.max(axis=1) < 1.0)
+        fault[own], most[own] = said.fault, np.nan if name in scores else said.spread.max(axis=1)
         found[name] = read.recording(said, known)
-    grades = listed(about.scale.grades)
     if scores and off_scale == "refused":
         raise InputError(
             [
@@ -316,39 +291,21 @@ def read_recorded(
     if len(empty := rows[fault[rows] == FAILED]):
         many = plural(len(empty), "row", thousands=True)
         notes.append(f"{columns.where(empty)}: {many} without a {verdict}: asked and failed, unscored")
-    if between.any() and not about.scale.interval:
-        notes.append(
-            f"{columns.path}: {between.sum():,} of {graded.sum():,} verdicts lie between two grades: each is split "
-            "between the two so that its mean stays; its grade is the nearer one, or the even one of two equally near"
-        )
+    if (most < 1.0).any() and not about.scale.interval:
+        many = f"{(most < 1.0).sum():,} of {(~np.isnan(most)).sum():,} verdicts lie between two grades"
+        which = "its grade is the nearer one, or the even one of two equally near"
+        notes.append(f"{columns.path}: {many}: each is split between the two so that its mean stays; {which}")
     notes += columns.unread(rows)
     if read.partial:
-        notes.append(
-            f"{read.partial:,} times a judge was asked about some of the {len(about.aspects)} aspects of an item only: "
-            "taken as not asked"
-        )
-    return RecordedVerdicts(columns.path, about, found, tuple(notes), ranges=ranges, scores=scores)
+        notes.append(PARTIAL.format(times=read.partial, aspects=len(about.aspects)))
+    return RecordedVerdicts(columns.path, about, found, tuple(notes), ranges, scores)
 
 
-def _selected(
-    columns: VerdictColumns, wanted: str | Collection[str] | None, about: OnWhat, notes: list[str]
-) -> tuple[IntArray, IntArray]:
-    """The rows of the judges that are wanted and of aspects that are labelled, and each row's aspect.
-
-    Raises:
-        InputError: No aspect, where there are several.
-        UserError: A judge that is not there, or a pattern that none matches.
-    """
-    codes, names = columns.column(JUDGE).as_ids()
-    matches = [fnmatchcase(name, wanted) if isinstance(wanted, str) else name in (wanted or names) for name in names]
-    lacks = [] if isinstance(wanted, str) else [name for name in wanted or () if name not in names]
-    if lacks or not any(matches):
-        said = f"#{wanted}: matches none" if isinstance(wanted, str) else f"--judges {listed(lacks)}: none"
-        raise UserError(f"{said} of the judges in {columns.path}, {shortly(sorted(names))}. Correct the name.")
-    rows = np.flatnonzero(np.array(matches)[codes])
+def _aspects(columns: VerdictColumns, rows: IntArray, about: OnWhat, notes: list[str]) -> tuple[IntArray, IntArray]:
+    """Each row's aspect, and those of the rows whose aspect is labelled; an ``InputError`` where none is."""
     codes, seen = columns.column(ASPECT).as_ids()
     if not seen and len(about.aspects) == 1:
-        return rows, np.zeros(len(codes), dtype=np.int64)
+        return np.zeros(len(codes), dtype=np.int64), rows
     places = [about.aspects.index(name) if name in about.aspects else NO_CELL for name in seen]
     aspect = np.array([*places, NO_CELL], dtype=np.int64)[codes]
     kept = rows[aspect[rows] != NO_CELL]
@@ -358,14 +315,12 @@ def _selected(
         raise InputError([f"{columns.path}:1: {seen_there}; {ours}. Add the column, or rename them in the file."])
     if len(kept) < len(rows):
         notes.append(f"{columns.path}: {len(rows) - len(kept):,} verdicts of aspects that nobody labelled: left out")
-    return kept, aspect
+    return aspect, kept
 
 
 def _sides(columns: VerdictColumns, column: TableColumn, rows: IntArray, said: Mapping[str, str]) -> TableColumn:
-    """The column with a, b and tie for the words of the winner; a word for nobody is no verdict.
-
-    Raises:
-        InputError: Words in these rows that mean nothing, all together.
+    """The column with a, b and tie for the words of the winner, all of which must mean something; one for nobody is no
+    verdict.
     """
     words = [as_grade(value) for value in column.values]
     sides = [None if word is None else winner_of(word, said) for word in words]
@@ -387,40 +342,25 @@ def _off_the_scale(column: TableColumn, fault: IntArray, scale: Scale) -> Range 
     return Range(low, high if high > low else low + 1.0)
 
 
-class _Stated(NamedTuple):
-    """What was said by item, aspect and order, which are ``key``: the first row, the distribution, grade and fault."""
-
-    key: IntArray
-    row: IntArray
-    spread: FloatArray
-    grade: IntArray
-    fault: IntArray
-
-
 class _Recorder:
     """Reads the rows of single judges, each with the position of its aspect; counts how often one lacks aspects."""
 
     def __init__(self, columns: VerdictColumns, aspect: IntArray, about: OnWhat, *, replied: bool) -> None:
         self.columns, self.about, self.replied, self.partial = columns, about, replied, 0
-        self.order, self.orders = columns.column(ORDER if compares(about.task) else "").as_ids()
-        item, item_ids = columns.column(ITEM).as_ids()
-        self.key = (item * len(about.aspects) + aspect) * (len(self.orders) + 1) + self.order + 1
-        self.run, self.runs = columns.column(RUN).as_ids()
+        (order, orders), (item, item_ids) = columns.ids(ORDER), columns.ids(ITEM)
+        self.key = (item * len(about.aspects) + aspect) * (len(orders) + 1) + order + 1
         self.item_ids, self.replies = np.array([*item_ids, ""], dtype=object), columns.texts(REPLY)
 
-    def rows(self, rows: IntArray, column: TableColumn, kind: Range | None, form: str | None) -> _Stated:
+    def rows(self, rows: IntArray, column: TableColumn, kind: Range | None, form: str | None) -> Stated:
         """What each of these rows says, whose cells are the column's; numbers are of a range, replies of a form."""
-        scale = self.about.scale
+        scale, accept_only = self.about.scale, self.about.accept_only
         meant = [self._meant(value, form) for value in column.values]
-        read = [
-            None if value is None else read_value(value, scale, kind, accept_only=self.about.accept_only)
-            for value in meant
-        ]
+        read = [None if one is None else read_value(one, scale, kind, accept_only=accept_only) for one in meant]
         fault = np.array([*(OFF if one is None else 0 for one in read), FAILED])
         spread = np.array([np.full(len(scale.grades), np.nan) if one is None else one for one in [*read, None]])
         grade = np.full(len(fault), UNSCORED)
         grade[fault == 0] = stated_grades(spread[fault == 0], scale)
-        return _Stated(self.key[rows], rows, spread[column.codes], grade[column.codes], fault[column.codes])
+        return Stated(self.key[rows], rows, spread[column.codes], grade[column.codes], fault[column.codes])
 
     def _meant(self, value: object, form: str | None) -> object:
         """A cell in words of the scale; None for a text that is not of the form that is declared."""
@@ -433,126 +373,33 @@ class _Recorder:
         word = as_grade(value) if spellings and isinstance(value, str) else None
         return value if word is None else respelled(word, spellings)
 
-    def recording(self, said: _Stated, known: AboutJudge) -> Recording:
-        """The verdicts of one judge.
-
-        Raises:
-            InputError: Two on the same, or nobody says what those in another order mean.
-        """
-        scale, aspects = self.about.scale, len(self.about.aspects)
-        self._require_distinct(said)
-        self._put_chances(said)
-        self._turn_round(said, known)
-        one, flipped = self._orders_joined(_runs(said, scale))
-        begin, count = _groups(one.key // aspects)
-        at, places = (np.repeat(np.arange(len(begin)), count), one.key % aspects), one.key[begin] // aspects
-        found = Columns.empty(len(begin), aspects, len(scale.grades))
-        found.probabilities[at], found.grade[at] = one.spread, one.grade
+    def recording(self, said: Stated, known: AboutJudge) -> Recording:
+        """The verdicts of one judge: its runs, orders and aspects joined; errors as ``read_recorded``."""
+        scale, names, columns = self.about.scale, self.about.aspects, self.columns
+        chances = np.stack([columns.number(f"{CHANCE}{grade}", said.row) for grade in scale.grades], axis=1)
+        mass = np.nansum(chances, axis=1)
+        has = (said.fault == 0) & (mass > 0)  # recorded probabilities go before what a grade says
+        said.spread[has] = np.nan_to_num(chances[has]) / mass[has, None]
+        declared = self.about.reading.orders and plain(self.about.reading.orders)
+        reading = declared or known.order or columns.order or self.about.usual_orders
+        turn_round(said, columns, reading, scale)
+        one, flipped = of_orders(of_runs(said, columns, scale), columns, scale)
+        begin, count = groups(one.key // len(names))
+        at, places = np.repeat(np.arange(len(begin)), count), one.key[begin] // len(names)
+        found = Columns.empty(len(begin), len(names), len(scale.grades))
+        found.probabilities[at, one.key % len(names)], found.grade[at, one.key % len(names)] = one.spread, one.grade
         fault = np.maximum.reduceat(one.fault, begin)
         found.probabilities[fault > 0], found.grade[fault > 0] = np.nan, UNSCORED
         found.faults = np.array(WHY, dtype=object)[fault].tolist()
         found.reasons = self.replies[one.row[begin]].tolist()
-        judged = found.judgments(scale, self.about.aspects, tuple(self.item_ids[places].tolist()))
-        place = np.searchsorted(places, said.key // (aspects * (len(self.orders) + 1)))
-        cost = np.bincount(place, self.columns.number(COST, said.row), len(places)).astype(np.float64)
-        calls = np.bincount(place, minlength=len(places)) / aspects
+        judged = found.judgments(scale, names, tuple(self.item_ids[places].tolist()))
+        place = np.searchsorted(places, said.key // (len(names) * (len(columns.ids(ORDER)[1]) + 1)))
+        cost = np.bincount(place, columns.number(COST, said.row), len(places)).astype(np.float64)
         flips = None if flipped is None else np.logical_or.reduceat(flipped, begin)
+        calls, lacking = np.bincount(place, minlength=len(places)) / len(names), count < len(names)
+        self.partial += int(lacking.sum())
         whole = Recording(known, replace(judged, flipped=flips), cost, calls)
-        self.partial += int((count < aspects).sum())
-        return whole if (count == aspects).all() else whole.only(np.flatnonzero(count == aspects))
-
-    def _require_distinct(self, said: _Stated) -> None:
-        """Refuse two verdicts on one item, aspect and order, unless a column ``run`` tells them apart."""
-        columns, key = self.columns, said.key * (len(self.runs) + 1) + self.run[said.row]
-        by_key = np.argsort(key, kind="stable")
-        twice = np.flatnonzero(np.diff(key[by_key]) == 0)
-        if len(twice):
-            apart = f"{ORDER} or {RUN}" if compares(self.about.task) else RUN
-            pairs = sorted(zip(said.row[by_key[twice + 1]], said.row[by_key[twice]], strict=True))
-            raise InputError(
-                [
-                    f"{columns.where([row])}: a second verdict of judge {columns.cell(JUDGE, row)} on item "
-                    f"{columns.cell(ITEM, row)}, after {columns.where([first])}; one is valid, or several with a "
-                    f"column {apart} that tells them apart. Delete one, or add the column."
-                    for row, first in pairs
-                ]
-            )
-
-    def _put_chances(self, said: _Stated) -> None:
-        """The recorded probabilities in place of what a grade says, in the rows that have them."""
-        given = [self.columns.number(f"{CHANCE}{grade}", said.row) for grade in self.about.scale.grades]
-        chances = np.nan_to_num(np.stack(given, axis=1))
-        mass = chances.sum(axis=1)
-        has = (said.fault == 0) & (mass > 0)
-        said.spread[has] = chances[has] / mass[has, None]
-
-    def _turn_round(self, said: _Stated, judge: AboutJudge) -> None:
-        """Map verdicts in which A is what stood first back to answer_a and answer_b, in place.
-
-        Nobody can see in the verdicts whether they are mapped: a judge that follows the order looks alike either way.
-
-        Raises:
-            InputError: Nobody says which, or which answer stood first.
-        """
-        codes, names = self.order[said.row], self.orders
-        declared = self.about.reading.orders and plain(self.about.reading.orders)
-        reading = declared or judge.order or self.columns.order or self.about.usual_orders
-        straight, swapped = (
-            np.array([*(plain(name) in known for name in names), False])[codes] for known in (STRAIGHT, SWAPPED)
-        )
-        odd = (codes != NO_CELL) & ~straight & ~swapped
-        several = len(np.unique(codes[codes != NO_CELL])) > 1
-        unclear = odd.any() if reading == AS_SHOWN else not reading and (swapped.any() or (odd.any() and several))
-        if unclear:
-            means = f"order is {listed(names[:SHOWN])}, and {PREFERENCE} can mean two things there: {EXPLAINED}"
-            typed = "--orders as-shown (where ab and ba say what stood first) or --orders mapped"
-            written = f'"{ORDER}": "{AS_SHOWN}" or "{MAPPED}" in STEM.{ABOUT}'
-            raise InputError([f"{self.columns.where(said.row)}: {means}. Say which it is, with {typed}, or {written}."])
-        if reading == AS_SHOWN and swapped.any():
-            places = np.array([*range(said.spread.shape[1]), UNSCORED])
-            a, b = (self.about.scale.position(side) for side in "ab")
-            places[[a, b]] = b, a
-            said.spread[swapped] = said.spread[swapped][:, places[:-1]]
-            said.grade[swapped] = places[said.grade[swapped]]
-
-    def _orders_joined(self, said: _Stated) -> tuple[_Stated, BoolArray | None]:
-        """Both orders of a pair as one verdict, and which of them differ; None where no pair has two."""
-        key = said.key // (len(self.orders) + 1)
-        begin, count = _groups(key)
-        if (count > 2).any():
-            seen = f"{self.columns.where(said.row[begin[count > 2][:1] + 2])}: a third order of one pair"
-            raise InputError([f"{seen}; two answers have two orders, ab and ba. Correct the column {ORDER}."])
-        if (count == 1).all():
-            return said._replace(key=key), None
-        low, high = (join.reduceat(said.grade, begin) for join in (np.minimum, np.maximum))
-        flipped = (low != high) & (low != UNSCORED)
-        grade = np.where(flipped, self.about.scale.position(TIE), low)
-        spread = np.add.reduceat(said.spread, begin, axis=0) / count[:, None]
-        fault = np.maximum.reduceat(said.fault, begin)
-        return _Stated(key[begin], said.row[begin], spread, grade, fault), flipped
-
-
-def _groups(key: IntArray) -> tuple[IntArray, IntArray]:
-    """Where each of the rising keys begins, and how often it stands there."""
-    begin = np.flatnonzero(np.diff(key, prepend=-1))
-    return begin, np.diff(begin, append=len(key))
-
-
-def _runs(said: _Stated, scale: Scale) -> _Stated:
-    """Rows of one key as one verdict, pooled as a jury is; the stated grade where there is only one."""
-    by_key = np.argsort(said.key, kind="stable")
-    begin, count = _groups(said.key[by_key])
-    first = by_key[begin]
-    if (count == 1).all():
-        return _Stated(said.key[first], said.row[first], said.spread[first], said.grade[first], said.fault[first])
-    good = said.fault == 0
-    votes = np.add.reduceat(good[by_key].astype(np.int64), begin)
-    total = np.add.reduceat(np.where(good[:, None], said.spread, 0.0)[by_key], begin, axis=0)
-    mean = np.where(votes[:, None] > 0, total / np.maximum(votes, 1)[:, None], np.nan)
-    grade = np.maximum.reduceat(said.grade[by_key], begin)
-    grade = np.where(votes > 1, joint_grade(np.nan_to_num(mean), scale), grade)
-    fault = np.where(votes > 0, 0, np.maximum.reduceat(said.fault[by_key], begin))
-    return _Stated(said.key[first], said.row[first], mean, grade, fault)
+        return whole.only(np.flatnonzero(~lacking)) if lacking.any() else whole
 
 
 def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdicts:
@@ -564,7 +411,7 @@ def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdi
     """
     path, labelled = recorded.path, tuple(dict.fromkeys(label.item_id for label in labels.labels))
     judged = {item_id: None for one in recorded.recordings.values() for item_id in one.said.item_ids}
-    common = {name: len(labelled) - recorded.lacking(name, labelled) for name in recorded.judges}
+    common = {name: int(recorded.asked(name, labelled).sum()) for name in recorded.judges}
     if not any(common.values()):
         theirs, ours = next(iter(judged), "none"), next(iter(labelled), "none")
         seen = f"{path}:1: none of its items is a labelled one; item_id must be the same in both files"
@@ -588,9 +435,3 @@ def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdi
             "two judges are compared on the items that both were asked about"
         )
     return replace(recorded.of(kept), notes=tuple(notes))
-
-
-def shortly(names: Sequence[str]) -> str:
-    """Names, the first few of many."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"

@@ -9,13 +9,13 @@ import numpy as np
 
 from judgec.lm.endpoint.exchange import chat_of
 from judgec.lm.executor import Reply, Request
+from judgec.raters.about_judges import EVERY
 from judgec.raters.asking import ATTEMPTS, text_of
 from judgec.raters.columns import Columns
 from judgec.raters.piece import Piece
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import UnreadableReplyError, Verdict, read_verdict, stated
 from judgec.raters.tree import PLACEHOLDER, Prompt
-from judgec.raters.verdicts import EVERY
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale

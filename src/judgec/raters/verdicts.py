@@ -1,62 +1,31 @@
 """Reads a file of recorded verdicts: one row an item and judge."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.labels.reading import NOTHING_SAID, Reading
 from judgec.labels.rows.label_cells import label_cells
-from judgec.labels.rows.ranges import Range
-from judgec.raters.replies import is_form
+from judgec.raters.about_judges import ORDER, AboutJudge, messages_of, read_about
 from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray, JudgedCell, Task
-from judgec.records.tasks.registry import TASKS, plain
+from judgec.records.tasks.registry import TASKS
 from judgec.table.rows.cells import as_number, as_text, is_missing
-from judgec.table.rows.columns import listed, named_here, renamed
+from judgec.table.rows.columns import listed, named_here, renamed, shortly
 from judgec.table.table import NO_CELL, Table, TableColumn
 from judgec.table.tables import TableSource, name_of, opened
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
-ASPECT, ORDER, RUN, REPLY, COST = "aspect", "order", "run", "reply", "cost_usd"
+ASPECT, RUN, REPLY, COST = "aspect", "run", "reply", "cost_usd"
 MODEL, PROMPT = "model", "prompt"
-EVERY = ""  # the aspect of a prompt that is for all
-ROLES = frozenset({"system", "user", "assistant", "developer"})
 CODED = (ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT, ASPECT, ORDER, RUN, REPLY, MODEL, PROMPT)
 CHANCE = "p_"  # before a grade: the recorded probability of it
-ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
-VERDICTS = ".verdicts"
-A_FORM = "a text with {v} in the place of the grade, such as 'Score: {v}', is valid"
-AS_SHOWN, MAPPED = ORDERS = ("as_shown", "mapped")  # what a verdict on a pair in the other order says
-EXPLAINED = "as shown, A is the answer that stood first; mapped back, A is answer_a in both orders"
-
-
-@dataclass(frozen=True, slots=True)
-class AboutJudge:
-    """Facts known of a recorded judge beside its verdicts.
-
-    Args:
-        model: The language model, or None.
-        prompt: Its prompt as text, or None; of several aspects their prompts one below the other.
-        note: Whatever else somebody wrote.
-        messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
-        range: From the worst to the best of its numbers, where these are not grades of the scale.
-        order: What a verdict on a pair in the other order means, a key of ``ORDERS``; None where nobody says.
-        verdict: The form of its replies, with ``{v}`` in the place of the grade, which alone is read; None for any.
-    """
-
-    model: str | None = None
-    prompt: str | None = None
-    note: str = ""
-    messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    range: Range | None = None
-    order: str | None = None
-    verdict: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +48,7 @@ class VerdictColumns:
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
     order: str | None = None
+    _ids: dict[str, tuple[IntArray, list[str]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def path(self) -> str:
@@ -93,6 +63,23 @@ class VerdictColumns:
         """A column; without a cell where the file has none of that name."""
         none = np.full(0 if name in self.coded else len(self.table.rows), NO_CELL, dtype=np.int32)
         return self.coded.get(name, TableColumn(none, []))
+
+    def ids(self, name: str) -> tuple[IntArray, list[str]]:
+        """The codes and different cells of a column of identifiers, read once."""
+        if name not in self._ids:
+            self._ids[name] = self.column(name).as_ids()
+        return self._ids[name]
+
+    def of_judges(self, wanted: str | Collection[str] | None) -> IntArray:
+        """The rows of judges by name or pattern; a ``UserError`` where one is not there."""
+        codes, names = self.ids(JUDGE)
+        by_name = () if wanted is None or isinstance(wanted, str) else wanted
+        matches = [fnmatchcase(one, wanted) if isinstance(wanted, str) else one in (by_name or names) for one in names]
+        lacks = [name for name in by_name if name not in names]
+        if lacks or not any(matches):
+            said = f"#{wanted}: matches none" if isinstance(wanted, str) else f"--judges {listed(lacks)}: none"
+            raise UserError(f"{said} of the judges in {self.path}, {shortly(sorted(names))}. Correct the name.")
+        return np.flatnonzero(np.array(matches)[codes])
 
     def cell(self, name: str, row: int) -> object:
         """The cell of a row; None where there is none."""
@@ -211,87 +198,3 @@ def as_recorded(path: str, judged: Mapping[str, Sequence[JudgedCell]], task: Tas
     rows = [{ITEM: one.item_id, JUDGE: name, verdict: one.cell, ASPECT: one.aspect, **one.more} for name, one in said]
     columns = dict.fromkeys((ITEM, JUDGE, verdict, *(name for row in rows for name in row)))
     return Table(path, tuple(columns), tuple(rows), tuple(one.line for _, one in said))
-
-
-def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
-    """Reads what ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
-
-    Raises:
-        InputError: When it is not an object of objects, beside ``"order"``, or that is another one.
-        UserError: A range is none.
-    """
-    stems = dict.fromkeys((path.name.partition(VERDICTS)[0], path.stem))
-    file = next((one for name in stems if (one := path.parent / f"{name}.{ABOUT}").is_file()), None)
-    if file is None:
-        return {}, None
-    try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (ValueError, UnicodeDecodeError) as error:
-        line = getattr(error, "lineno", 1)
-        raise InputError([f"{file}:{line}: not JSON in UTF-8; an object of judges is needed. Fix the file."]) from error
-    order = content.pop(ORDER) if isinstance(content, dict) and isinstance(content.get(ORDER), str) else None
-    if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
-        raise InputError(
-            [f"{file}:1: not an object of objects; {{JUDGE: {{model, prompt}}}} is valid. Fix the file, or remove it."]
-        )
-    orders = [plain(str(one)) for one in (order, *(own.get(ORDER) for own in content.values())) if one is not None]
-    if strange := [one for one in orders if one not in ORDERS]:
-        raise InputError(
-            [f"{file}:1: order {strange[0]!r}; {' or '.join(map(repr, ORDERS))} is valid. Correct it: {EXPLAINED}."]
-        )
-    about = {
-        name: AboutJudge(
-            _text(one.get("model")),
-            _prompt(one.get("prompt")),
-            _text(one.get("note")) or "",
-            messages_of(one.get("prompt")),
-            Range.parse(_ends(one["range"]), f"{file}:1: {name}") if "range" in one else None,
-            None if one.get(ORDER) is None else plain(str(one[ORDER])),
-            _verdict(one["verdict"], f"{file}:1: {name}") if "verdict" in one else None,
-        )
-        for name, one in content.items()
-    }
-    return about, None if order is None else plain(order)
-
-
-def _ends(value: object) -> str:
-    return "..".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _verdict(value: object, where: str) -> str:
-    if not isinstance(value, str) or not is_form(value):
-        raise InputError([f"{where}: verdict is {value!r}; {A_FORM}. Fix the file."])
-    return value
-
-
-def _text(value: object) -> str | None:
-    return None if is_missing(value) else as_text(value)
-
-
-def _prompt(value: object) -> str | None:
-    """A prompt as one text: a system and a user turn, or one prompt an aspect, under their names."""
-    if isinstance(value, dict):
-        return "\n\n".join(f"[{name}]\n{_prompt(one)}" for name, one in value.items() if not is_missing(one)) or None
-    return _text(value)
-
-
-def messages_of(prompt: object) -> dict[str, tuple[tuple[str, str], ...]]:
-    """A prompt as it was sent: one text, turns by role, or either of these by aspect; nothing where there is none.
-
-    A turn may be one text for all aspects, or one for each: ``{"system": TEXT, "user": {ASPECT: TEXT}}``.
-    """
-    if not isinstance(prompt, dict):
-        return {} if is_missing(prompt) else {EVERY: (("user", as_text(prompt)),)}
-    known = {str(name): one for name, one in prompt.items() if not is_missing(one)}
-    if not known or not known.keys() <= ROLES:
-        return {name: found[EVERY] for name, one in known.items() if EVERY in (found := messages_of(one))}
-    texts = {role: one if isinstance(one, dict) else {EVERY: one} for role, one in known.items()}
-    aspects = dict.fromkeys(str(name) for own in texts.values() for name in own)
-    if len(aspects) > 1:
-        aspects.pop(EVERY, None)
-    turns = {
-        aspect: tuple((role, as_text(own.get(aspect, own.get(EVERY)))) for role, own in texts.items())
-        for aspect in aspects
-        if all(not is_missing(own.get(aspect, own.get(EVERY))) for own in texts.values())
-    }
-    return {aspect: one for aspect, one in turns.items() if one}

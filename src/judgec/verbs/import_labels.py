@@ -13,7 +13,7 @@ from judgec.connect.scores.table import imported
 from judgec.errors import InputError, UserError
 from judgec.labels.review.sheet import declare_people
 from judgec.labels.split.family import write_whole
-from judgec.raters.verdicts import VERDICTS
+from judgec.raters.about_judges import VERDICTS
 from judgec.records.counts import plural
 from judgec.records.tasks.winners import unknown_words, winner_of, winner_words
 from judgec.report.report import Report

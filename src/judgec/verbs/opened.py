@@ -280,7 +280,7 @@ def _sampled(name: str, spec: LMSpec, asking: Asking) -> LMSpec:
 def _lacking(looked_up: Sequence[LookedUp], item_ids: Sequence[str]) -> list[str]:
     said = []
     for given, leaf, recorded in looked_up:
-        lacks = recorded.lacking(leaf.name, item_ids)
+        lacks = int((~recorded.asked(leaf.name, item_ids)).sum())
         if lacks and lacks == len(item_ids) and isinstance(leaf, Prompt):
             _nobody(given, leaf)
         if lacks and any(not one.verdicts for one in given.compiled.leaves):

@@ -11,9 +11,9 @@ import pytest
 import judgec as judgec_api
 from judgec.errors import UserError
 from judgec.raters import programs
+from judgec.raters.about_judges import messages_of
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.turns import filled, unfit
-from judgec.raters.verdicts import messages_of
 from judgec.records.label import Item
 from tests.compile.recorded_world import labels, verdicts
 from tests.compile.small import write

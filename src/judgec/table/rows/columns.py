@@ -17,6 +17,7 @@ JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 FEWEST_WORDS = 3  # of a text, on average
 ABOUT = ("rationale", "annotator", "agent", "group")  # what may hold many words and is no input
+SHOWN = 8  # of many names, in a message
 ROLE = "role:"  # what --map puts before a role of turns
 MODES_LIST = "modes"  # the column that lists failure modes
 EXPORTED: Mapping[str, frozenset[str]] = {  # fields that records of one tool alone have
@@ -242,6 +243,12 @@ def without_texts(table: Table) -> bool:
 def listed(names: Iterable[object]) -> str:
     """Names separated by commas."""
     return ", ".join(map(str, names))
+
+
+def shortly(names: Sequence[str]) -> str:
+    """The first few of many names."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{listed(names[:SHOWN])}{more}"
 
 
 def _closest(columns: Sequence[str]) -> tuple[str, ...]:
