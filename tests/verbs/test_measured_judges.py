@@ -17,10 +17,10 @@ from judgec.labels.project import read_project
 from judgec.labels.reading import as_reading
 from judgec.labels.rows.raters import NO_ANNOTATOR
 from judgec.lm.watch import Silent
-from judgec.raters.predictors import saved_prompt
-from judgec.raters.programs import Program
-from judgec.raters.registry import judge_module
-from judgec.raters.tree import Mean, Recorded
+from judgec.raters.judge import JudgeTree
+from judgec.raters.programs import Json, Program
+from judgec.raters.tree import Calibrated, Mean, Prompt, Rates, Recorded
+from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.verbs.compile_judge import planned
@@ -156,10 +156,8 @@ def test_judge_that_is_the_column_of_the_labels_is_refused() -> None:
     assert annotators(dataset.labels) == {"Noah"}
 
 
-def of(*names: str) -> dict[str, Any]:
-    """The saved tree of a recorded judge, or of several."""
-    leaves = tuple(Recorded(name=name, verdicts="recorded:columns") for name in names)
-    return (leaves[0] if len(leaves) == 1 else Mean(of=leaves)).model_dump(mode="json")
+def _saved(tree: Rates, card: ProgramCard) -> Json:
+    return JudgeTree(Calibrated(of=tree), card.task, card.scale, card.aspects).saved()
 
 
 def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_compile(tmp_path: Path) -> None:
@@ -169,18 +167,18 @@ def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_comp
     source = LabelSource(str(tmp_path / "sheet.csv"), reading)
     made = {"kind": "recorded", "judge": "gpt"}
     card = make_card(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4), settings=made)
-    program = Program(card, of("gpt"), {}, {"source": source.to_json()})
+    gpt, robbie = (Recorded(name=name, verdicts="recorded:columns") for name in ("gpt", "robbie"))
+    program = Program(card, _saved(gpt, card), {}, {"source": source.to_json()})
     own = labels_for(HeldOutLabels(home=tmp_path), program, environ={}).label_set
     assert annotators(own) == {"Mia", "Noah"}
     assert sum(NO_ANNOTATOR in note for note in own.notes) == 1
     named = HeldOutLabels(labels=str(tmp_path / "sheet.csv"), annotators=raters, home=tmp_path)
     assert annotators(labels_for(named, program, environ={}).label_set) == {"Mia", "Noah", "robbie"}
-    panel = replace(program, tree=of("robbie", "gpt"))
+    panel = replace(program, tree=_saved(Mean(of=(robbie, gpt)), card))
     assert annotators(labels_for(named, panel, environ={}).label_set) == {"Mia", "Noah"}
-    asked = saved_prompt(judge_module("grade", card.scale, ("grade",), ("query", "answer")), card.scale)
-    live = replace(program, tree=asked.model_dump(mode="json"))
-    assert annotators(labels_for(named, live, environ={}).label_set) == set(raters)
-    assert annotators(labels_for(named, live, panel, environ={}).label_set) == {"Mia", "Noah"}
+    asked = replace(program, tree=_saved(Prompt(name="prompt", turns={"": (("user", "{query}"),)}), card))
+    assert annotators(labels_for(named, asked, environ={}).label_set) == set(raters)
+    assert annotators(labels_for(named, asked, panel, environ={}).label_set) == {"Mia", "Noah"}
 
 
 def test_annotators_choose_the_labels_of_the_headline_too() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from tests.architecture.sources import MODULES, relative
 
-OPENED = {"verbs/opened.py"}
+OPENED, WHOM = {"verbs/opened.py"}, {"verbs/whom.py"}
 PLACES = {  # what opens a judge: in which rooms, and the only files there that may
     r"\bLMSpec\.from_card\(": ("", {"lm/spec.py", "raters/programs.py"}),
-    r"\bmodel_of\(": ("verbs/", OPENED | {"verbs/candidates.py"}),
-    r"raters\.judge import .*\bload_judge\b": ("verbs/", OPENED | {"verbs/export.py"}),
-    r"\b(AskedJudge|Binding|Juror|Jury|RecordedRater|PromptRater)\(": ("verbs/", OPENED),
-    r"\bjudge\.(jurors|joint)\b": ("verbs/", OPENED | {"verbs/recorded.py", "verbs/live.py"}),
+    r"\bmodel_of\(": ("verbs/", WHOM | {"verbs/candidates.py"}),
+    r"raters\.judge import .*\bload_judge\b": ("verbs/", WHOM | {"verbs/export.py"}),
+    r"\b(AskedJudge|Bound|Juror|Jury|RecordedRater|PromptRater|TurnsRater|Supplied|leaf_rater)\(": ("verbs/", OPENED),
+    r"\b(given|judge)\.prompted\b": ("verbs/", OPENED),
 }
 
 

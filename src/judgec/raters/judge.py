@@ -161,7 +161,6 @@ class JudgeTree:
         ask: Ask,
         *,
         one_order: bool = False,
-        recorded: Callable[[Leaf], Rater] = no_verdicts,
     ) -> Judgments:
         """Judge items; one that nobody gave a verdict on stays unscored, whatever the evidence says.
 
@@ -169,16 +168,15 @@ class JudgeTree:
             items: Any number.
             ask: Sends requests to the models, which they call by the names of the leaves where there are several.
             one_order: Of a judge that compares two answers: ask one order only.
-            recorded: Gives the verdicts of leaves that were recorded.
 
         Raises:
-            UserError: Nobody gives these.
+            UserError: Verdicts of a leaf were recorded, and nobody gives them.
             ArtifactError: It needs what is gone.
         """
 
         def opened(leaf: Leaf) -> Rater:
             if leaf.verdicts:
-                return recorded(leaf)
+                return no_verdicts(leaf)
             to = leaf.name if len(self.leaves) > 1 else ""
             return leaf_rater(leaf, self.scale, self.aspects, both_orders=self.pairs and not one_order, to=to)
 

@@ -36,12 +36,13 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
-from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session
+from judgec.verbs.opened import VerdictCount, abstaining, open_judges, open_session
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.verbs.source import LabelSource, read_source
 from judgec.verbs.spending import account_for
 from judgec.verbs.validity import require_inputs, validity_of
 from judgec.verbs.verb import verb
+from judgec.verbs.whom import GivenJudge, as_asked
 from judgec.verbs.workspace import Workspace
 
 if TYPE_CHECKING:

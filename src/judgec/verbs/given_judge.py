@@ -9,8 +9,8 @@ from judgec.records.card import ProgramCard
 from judgec.table import seal
 from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.judge import Judge, load_judge
-from judgec.verbs.opened import as_loaded
 from judgec.verbs.options.shared import HeldOutLabels
+from judgec.verbs.whom import as_loaded
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import NAME, UncompiledJudge, is_zero_shot, said_by, zero_shot_like, zero_shot_of_file
 

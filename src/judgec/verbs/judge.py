@@ -26,12 +26,13 @@ from judgec.table import seal
 from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import IN_MEMORY, Table
 from judgec.verbs.frames import Source, as_frame, as_table, named_table
-from judgec.verbs.opened import GivenJudge, as_loaded, judge_rows
+from judgec.verbs.opened import judge_rows
 from judgec.verbs.options.shared import Spending
 from judgec.verbs.recorded import NAMES
 from judgec.verbs.spending import session_for
 from judgec.verbs.validity import IN_PYTHON, marks_of, require_inputs
 from judgec.verbs.verb import watching
+from judgec.verbs.whom import GivenJudge, as_loaded
 from judgec.verbs.workspace import Workspace
 
 if TYPE_CHECKING:

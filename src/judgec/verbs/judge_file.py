@@ -44,21 +44,13 @@ from judgec.report.report import Report
 from judgec.table.rows.columns import JUDGED_BY, label_columns
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
-from judgec.verbs.opened import (
-    RAY,
-    GivenJudge,
-    OpenJudge,
-    VerdictCount,
-    abstaining,
-    as_asked,
-    open_judges,
-    open_session,
-)
+from judgec.verbs.opened import RAY, OpenJudge, VerdictCount, abstaining, open_judges, open_session
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
 from judgec.verbs.typed import command, maps_typed, scale_typed
 from judgec.verbs.validity import OR_WITHOUT, marks_of, missing_inputs, require_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
+from judgec.verbs.whom import GivenJudge, as_asked
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import FEW, is_zero_shot, zero_shot_of_file
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT

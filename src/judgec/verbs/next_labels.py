@@ -37,11 +37,12 @@ from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
-from judgec.verbs.opened import GivenJudge, as_loaded, asked_by
+from judgec.verbs.opened import asked_by
 from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
 from judgec.verbs.validity import require_inputs
+from judgec.verbs.whom import GivenJudge, as_loaded
 from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
 
 UNCERTAIN, RANDOM = "uncertain", "random"

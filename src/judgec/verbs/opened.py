@@ -1,12 +1,12 @@
 """Opens judges: who gives the verdicts of each, and the ways to them; journal, caps and meter are a session's.
 
-Every verb judges by what is opened here. What a judge is made of is looked at in ``GivenJudge`` alone.
+Every verb judges by what is opened here.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from threading import Lock
 from typing import TypeAlias
@@ -15,100 +15,39 @@ from judgec.errors import UserError
 from judgec.evidence.processes import Processes, count_of
 from judgec.lm.client import client_of
 from judgec.lm.executor import Ask, Executor, OnDone, Progress, Reply, Request
-from judgec.lm.hosts import own_endpoint
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import Outlasted
 from judgec.lm.router import routed
 from judgec.lm.session import Session
-from judgec.lm.spec import RECORDED, LMSpec
+from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.asked_judges import AskedJudge
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.known import KnownAnswers
 from judgec.raters.piece import Piece
-from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater, leaf_rater
-from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rated
+from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rate_all, rated
 from judgec.raters.rater import BothOrders, Count, Rater, RecordedRater
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.run import Bound
 from judgec.raters.tree import Cascade, Leaf, Node, Prompt
 from judgec.raters.vote import Juror, Jury
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.table.tables import TableSource
 from judgec.verbs.options.judge import Asking
 from judgec.verbs.recorded import recorded_for, without
 from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.whom import GivenJudge
 from judgec.verbs.workspace import Workspace
 
 ENGINES = _, RAY = "local", "ray"
 SHOWN_SECONDS = 0.1  # between two steps of the progress bar
-SAMPLING_TEMPERATURE = 0.7  # of several samples, where the judge's own is 0: they would all be the same
 
-LookedUp: TypeAlias = tuple["GivenJudge", Leaf, RecordedVerdicts]
+LookedUp: TypeAlias = tuple[GivenJudge, Leaf, RecordedVerdicts]
 """A part of a judge whose verdicts are looked up alone, with them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GivenJudge:
-    """A saved judge, and who is asked for its verdicts.
-
-    Args:
-        program: What was saved of it: its card, its report, what it has learned from.
-        compiled: Its tree.
-        spec: The model that it asks, or where its verdicts were recorded.
-        verdicts: Recorded verdicts that it reads, in place of those.
-        prompted: The models that prompts are put to whose verdicts were recorded, where an item has none.
-    """
-
-    program: Program = field(repr=False)
-    compiled: JudgeTree
-    spec: LMSpec
-    verdicts: RecordedVerdicts | None = field(default=None, repr=False)
-    prompted: Mapping[str, LMSpec] = field(default_factory=dict)
-
-    @property
-    def card(self) -> ProgramCard:
-        """What it is and where it came from."""
-        return self.program.card
-
-    @property
-    def name(self) -> str:
-        """``NAME@VERSION``."""
-        return f"{self.card.name}@{self.card.version}"
-
-    @property
-    def saved(self) -> bool:
-        """True if it is among the programs; a judge without labels is not."""
-        return self.card.version > 0
-
-    @property
-    def asks_lm(self) -> bool:
-        """False where evidence alone decides."""
-        return self.compiled.asks_lm
-
-    @property
-    def asked_at(self) -> str:
-        """Model and host; where evidence alone decides, that nothing is asked."""
-        if self.card.evidence_alone:
-            return EVIDENCE_ALONE
-        asked = ", ".join(dict.fromkeys(one.asked_at for one in self.prompted.values()))
-        return f"{self.spec.asked_at}; items without a verdict: {asked}" if asked else self.spec.asked_at
-
-    @property
-    def models(self) -> list[str]:
-        """Those that it asks, or that gave its recorded verdicts."""
-        return [one.model for one in self.spec.members.values()] or [self.spec.model]
-
-    @property
-    def accepts(self) -> bool:
-        """False where the scale has no accept threshold and none was fitted: it accepts and rejects nothing."""
-        fitted = (one.accept_threshold for one in self.compiled.calibrators.values())
-        return self.card.scale.accept_index is not None or any(one is not None for one in fitted)
 
 
 class VerdictCount(Count):
@@ -174,106 +113,6 @@ def open_session(
         ray=asking.engine == RAY,
         ray_address=asking.ray_address,
         environ=workspace.environ,
-    )
-
-
-def as_loaded(
-    program: Program,
-    *,
-    lm: str | None = None,
-    api_base: str | None = None,
-    temperature: float | None = None,
-) -> GivenJudge:
-    """The judge with its model, or another; parameters as ``judgec.load_judge``. Nothing is opened yet.
-
-    Args:
-        program: The judge.
-        lm: As there; of prompts whose verdicts were recorded the model of all of them, or ``WHOSE=MODEL,...`` for some:
-            a recorded judge, or the model whose verdicts were recorded, and whom to ask.
-        api_base: As there; no endpoint is taken from its card.
-        temperature: Of the models that such prompts are put to.
-
-    Raises:
-        ArtifactError: Its files do not fit this version of judgec.
-        UserError: A model that cannot be asked in its place, or at another endpoint than the one it was compiled at.
-    """
-    compiled = load_judge(program)
-    prompts = [leaf for leaf in compiled.prompts if leaf.verdicts]
-    named = lm if prompts and lm is not None and not lm.startswith(RECORDED) else None
-    spec = model_of(program.card, lm=lm if named is None else None, api_base=api_base)
-    models = _models_of(prompts, named)
-    asked = {name: LMSpec.parse(one, api_base=api_base, temperature=temperature) for name, one in models.items()}
-    return GivenJudge(program=program, compiled=compiled, spec=spec, prompted=asked)
-
-
-def _models_of(prompts: Sequence[Prompt], lm: str | None) -> dict[str, str]:
-    """Whom to ask with each recorded judge's prompt; those of whose model nobody can be asked are left out.
-
-    Raises:
-        UserError: A name before ``=`` is neither a judge nor a model of these verdicts.
-    """
-    own = {one.name: str(one.lm.get("model") or "") for one in prompts}
-    named = dict.fromkeys(own, lm) if lm is not None and "=" not in lm else {}
-    if lm is not None and "=" in lm:
-        named = {who.strip(): model.strip() for who, _, model in (one.rpartition("=") for one in lm.split(","))}
-    if strange := [who for who in named if who not in {*own, *own.values()}]:
-        raise UserError(
-            f"--lm {lm}: {', '.join(strange)} is neither a judge nor a model of these verdicts; "
-            f"{', '.join(sorted({*own, *filter(None, own.values())}))} are valid before the =. Correct it."
-        )
-    found = {name: named.get(name) or named.get(model) or model for name, model in own.items()}
-    return {name: model for name, model in found.items() if model and "/" in model}
-
-
-def as_asked(judge: Program | GivenJudge, asking: Asking) -> GivenJudge:
-    """The judge with the model that is asked for, else with its own; nothing is opened yet.
-
-    Args:
-        judge: As it was saved, or as Python has loaded it: then its own model is the one that it was loaded with.
-        asking: Which model, and how it is asked; where evidence alone decides, nobody is, whatever it says.
-
-    Raises:
-        UserError: Several samples of what says the same every time, a model that cannot be asked in its place, or the
-            judge was compiled at another endpoint than the one that would be asked.
-    """
-    lm, api_base = asking.lm, asking.api_base
-    if isinstance(judge, Program):
-        if judge.card.evidence_alone:
-            return as_loaded(judge, api_base=api_base)
-        judge = as_loaded(judge, lm=lm, api_base=api_base, temperature=asking.temperature)
-    elif lm is not None or api_base is not None:
-        lm, api_base = lm or judge.spec.model, api_base or judge.spec.api_base
-        judge = replace(judge, spec=model_of(judge.card, lm=lm, api_base=api_base))
-    return replace(judge, spec=_sampled(judge.name, judge.spec, asking))
-
-
-def _sampled(name: str, spec: LMSpec, asking: Asking) -> LMSpec:
-    """The model with the temperature that is asked for; several samples need one."""
-    if spec.members:
-        for option, given in (("--samples", asking.samples > 1), ("--temperature", asking.temperature is not None)):
-            if given:
-                raise UserError(f"{option}: {name} is a jury, which is asked as it was measured. Leave it out.")
-        return spec
-    if asking.samples > 1 and (spec.no_model or spec.recorded is not None):
-        who = "a judge without a model says" if spec.no_model else "recorded verdicts say"
-        raise UserError(
-            f"--samples: {who} the same every time; a language model gives several samples. "
-            "Leave --samples out, or name a model with --lm."
-        )
-    temperature = asking.temperature
-    if temperature is None and asking.samples > 1 and not spec.reasoning:
-        temperature = spec.temperature or SAMPLING_TEMPERATURE
-    if temperature is None:
-        return spec
-    return LMSpec.parse(
-        spec.model,
-        api_base=spec.api_base or own_endpoint(spec.model),
-        temperature=temperature,
-        max_tokens=spec.max_tokens,
-        timeout=spec.timeout,
-        top_logprobs=spec.top_logprobs,
-        extra=spec.extra,
-        without=spec.without,
     )
 
 
@@ -393,38 +232,41 @@ def judge_rows(
     Raises:
         UserError: Nobody gives the verdicts of a recorded judge.
     """
-    lock, recorded = Lock(), _Recorded(judge, table, None, Count(), item_ids)
+    compiled, lock = judge.compiled, Lock()
+    several = len(compiled.leaves) > 1
     with ExitStack() as stack:
 
         @cache
         def models() -> Session:
             return stack.enter_context(session(None))
 
-        def later(spec: LMSpec) -> Ask:
-            """The way to a model that is opened when somebody is asked about: no journal is for what asks nobody."""
+        def reached(spec: LMSpec) -> Executor:
+            with lock:
+                return models().executor(spec)
 
-            def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-                with lock:
-                    executor = models().executor(spec)
-                yield from executor.run(requests, total=total)
+        def asked(leaf: Leaf) -> Rater:
+            to = leaf.name if several else ""
+            return leaf_rater(leaf, compiled.scale, compiled.aspects, both_orders=compiled.pairs, to=to)
 
-            return ask
-
-        def looked_up(leaf: Leaf) -> Rater:
-            found = recorded(leaf)
-            for sentence in _lacking(recorded.beside[-1:], [*item_ids().values()]):
-                watch.stage("verdicts", sentence)
-            if leaf.name not in judge.prompted:
-                return found or _nobody(judge, leaf)
-            both, scale, aspects = judge.compiled.pairs, judge.card.scale, judge.card.aspects
-            return recorded.supplied(found, leaf_rater(leaf, scale, aspects, both_orders=both, to=leaf.name))
-
-        ways = {name: later(spec) for name, spec in judge.prompted.items()}
-        asked = [leaf for leaf in judge.compiled.leaves if not leaf.verdicts]
-        if asked:
+        leaves = _Leaves(judge, table, None, Count(), asked, item_ids)
+        for leaf in compiled.leaves:
+            leaves.open(leaf)
+        for sentence in _lacking(leaves.alone, [*item_ids().values()] if leaves.alone else []):
+            watch.stage("verdicts", sentence)
+        ways = {name if several else "": _once(reached, spec) for name, spec in judge.prompted.items()}
+        if own := [leaf.name for leaf in compiled.leaves if not leaf.verdicts]:
             main = stack.enter_context(session(judge.spec)).finish
-            ways |= {leaf.name if len(judge.compiled.leaves) > 1 else "": main for leaf in asked}
-        return judge.compiled.judge(items, routed(ways) if ways else nobody, recorded=looked_up)
+            ways |= {name if several else "": main for name in own}
+        return rate_all(Bound(compiled.rater, compiled.run(leaves.open)), items, routed(ways) if ways else nobody)
+
+
+def _once(reached: Callable[[LMSpec], Executor], spec: LMSpec) -> Ask:
+    """The way to a model that is reached when somebody is asked about: no journal is for what asks nobody."""
+
+    def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        yield from reached(spec).run(requests, total=total)
+
+    return ask
 
 
 def _nobody(judge: GivenJudge, leaf: Leaf) -> Rater:
@@ -441,34 +283,45 @@ def _nobody(judge: GivenJudge, leaf: Leaf) -> Rater:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """Gives the recorded verdicts of a judge's leaves; each source of them is read once."""
+class _Leaves:
+    """Opens the leaves of a judge: asked, looked up, or both where verdicts of a prompt were recorded."""
 
     judge: GivenJudge
     file: TableSource
     columns: Mapping[str, str] | None
     count: Count
+    asked: Callable[[Leaf], Rater]
     item_ids: Callable[[], Mapping[str, str] | None] = lambda: None
-    beside: list[LookedUp] = field(default_factory=list)
+    alone: list[LookedUp] = field(default_factory=list)
+    _open: dict[str, Rater] = field(default_factory=dict)
     _found: dict[str, RecordedVerdicts | None] = field(default_factory=dict)
 
-    def __call__(self, leaf: Leaf) -> RecordedRater | None:
-        card, judge, name = self.judge.card, self.judge.compiled, leaf.name
-        model = self.judge.spec.members.get(name, self.judge.spec)
-        found = self.judge.verdicts
-        if found is None:
-            if model.model not in self._found:
-                self._found[model.model] = recorded_for(card, judge, model, self.file, self.columns)
-            found = self._found[model.model]
-        if found is None or (isinstance(leaf, Prompt) and name not in found.judges):
-            return None
-        if name not in self.judge.prompted:
-            self.beside.append((self.judge, leaf, found))
-        return RecordedRater(found, name, self.count, self.item_ids())
+    def open(self, leaf: Leaf) -> Rater:
+        """A leaf, once."""
+        if leaf.name not in self._open:
+            self._open[leaf.name] = self._looked_up(leaf) if leaf.verdicts else self.asked(leaf)
+        return self._open[leaf.name]
 
-    def supplied(self, found: RecordedRater | None, asked: Rater) -> Rater:
-        """The verdicts that there are, and a prompt where an item has none."""
-        return asked if found is None else replace(found, prompt=asked)
+    def _looked_up(self, leaf: Leaf) -> Rater:
+        found, supplied = self._verdicts(leaf), leaf.name in self.judge.prompted
+        if found is None:
+            return self.asked(leaf) if supplied else _nobody(self.judge, leaf)
+        recorded = RecordedRater(found, leaf.name, self.count, self.item_ids())
+        if supplied:
+            return replace(recorded, prompt=self.asked(leaf))
+        self.alone.append((self.judge, leaf, found))
+        return recorded
+
+    def _verdicts(self, leaf: Leaf) -> RecordedVerdicts | None:
+        """Each source is read once; None where it holds nothing of a prompt."""
+        card, judge = self.judge.card, self.judge.compiled
+        spec, found = self.judge.spec.members.get(leaf.name, self.judge.spec), self.judge.verdicts
+        if found is None:
+            if spec.model not in self._found:
+                self._found[spec.model] = recorded_for(card, judge, spec, self.file, self.columns)
+            found = self._found[spec.model]
+        lacks = found is None or (isinstance(leaf, Prompt) and leaf.name not in found.judges)
+        return None if lacks else found
 
 
 def _after(tree: Node, leaf: Leaf) -> str | None:
@@ -503,61 +356,45 @@ class _Opening:
         judge = given.compiled
         orders = 1 + judge.pairs if given.spec.recorded is None or given.prompted else 1
         features = KeptFeatures(self.session.journal, given.name, self.processes)
-        recorded = _Recorded(given, self.file, self.columns, self.count, beside=self.looked_up)
         samples = self.asking.samples if judge.asks_lm else 1
-        runs = [
-            judge.run(partial(self._leaf, given, recorded, n), features=features, count=self.count, orders=orders)
-            for n in range(samples)
-        ]
-        for run in runs:
+        raters = []
+        for n in range(samples):
+            asked = partial(self._asked, given, n)
+            leaves = _Leaves(given, self.file, self.columns, self.count, asked)
             for leaf in judge.leaves:
-                run.rater(leaf)
+                leaves.open(leaf)
+            self.looked_up.extend(() if n else leaves.alone)
+            run = judge.run(leaves.open, features=features, count=self.count, orders=orders)
+            raters.append(Bound(judge.rater, run))
         self.count.total += self.items * len(judge.leaves) * orders * samples
-        return Juror(given.name, judge, [Bound(judge.rater, run) for run in runs])
+        return Juror(given.name, judge, raters)
 
-    def _reach(self, spec: LMSpec) -> tuple[str, Executor]:
-        """The executor of a model's calls, and its number; the first time, the model is asked if it answers."""
+    def _executor(self, spec: LMSpec) -> Executor:
+        """The executor of a model's calls; the first time, the model is asked if it answers."""
         executor = self.session.executor(spec)
         if executor not in self._reached:
             executor.preflight()
             self._reached.append(executor)
-            self._ways[f"{len(self._reached) - 1}"] = executor.run
-        return str(self._reached.index(executor)), executor
+        return executor
 
-    def _later(self, name: str, spec: LMSpec) -> str:
-        """What requests call a model that is reached when somebody is asked about."""
-
-        def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-            executor = self.session.executor(spec)
-            executor.preflight()
-            yield from executor.run(requests, total=total)
-
-        self._ways[to := f"prompt {name}"] = ask
-        return to
-
-    def _leaf(self, given: GivenJudge, recorded: _Recorded, sample: int, leaf: Leaf) -> Rater:
-        """A leaf that is asked, or whose verdicts were recorded."""
+    def _asked(self, given: GivenJudge, sample: int, leaf: Leaf) -> Rater:
+        """A leaf that is asked; where it has recorded verdicts, its model is reached when somebody is asked about."""
         judge, name = given.compiled, leaf.name
-        about, both = (judge.scale, judge.aspects), judge.pairs
+        ask = partial(leaf_rater, leaf, judge.scale, judge.aspects, both_orders=judge.pairs, count=self.count)
         if leaf.verdicts:
-            found = recorded(leaf)
-            if name not in given.prompted:
-                return found or _nobody(given, leaf)
-            to = self._later(f"{given.name} {name}", given.prompted[name])
-            return recorded.supplied(found, leaf_rater(leaf, *about, both_orders=both, to=to, count=self.count))
-        to, executor = self._reach(given.spec.members.get(name, given.spec))
+            to = f"{given.name} {name}"
+            self._ways[to] = _once(self._executor, given.prompted[name])
+            return ask(to=to)
+        executor = self._executor(given.spec.members.get(name, given.spec))
+        self._ways[to := str(self._reached.index(executor))] = executor.run
         known = name if given.spec.members else given.name
-        rater = leaf_rater(
-            leaf,
-            *about,
-            both_orders=both,
+        rater = ask(
             to=to,
             sample=sample,
             samples=self.asking.samples,
             structured=self.asking.structured,
             anew=True,
             known=KnownAnswers(self.session.journal, client_of(executor.lm), known),
-            count=self.count,
         )
         if not sample:
             asked = rater.of if isinstance(rater, BothOrders) else rater

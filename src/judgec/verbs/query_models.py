@@ -15,7 +15,8 @@ from judgec.raters.programs import Program
 from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.table.rows.columns import as_names
-from judgec.verbs.opened import as_loaded, asked_by
+from judgec.verbs.opened import asked_by
+from judgec.verbs.whom import as_loaded
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
 from judgec.verbs.zero_shot import is_zero_shot, require_model
 

@@ -13,9 +13,9 @@ from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.preferences import learned_queries
 from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.judge import Judge
-from judgec.verbs.opened import GivenJudge, as_loaded
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.validity import unmeasured_jury
+from judgec.verbs.whom import GivenJudge, as_loaded
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
 from judgec.verbs.zero_shot import (
     PAIRS,

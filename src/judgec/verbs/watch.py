@@ -38,11 +38,12 @@ from judgec.verbs.estimate import (
     rate_report,
     require_accepts,
 )
-from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session
+from judgec.verbs.opened import VerdictCount, abstaining, open_judges, open_session
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.trace_labels import Labels, file_labels, people_shares
 from judgec.verbs.validity import require_inputs, validity_of
 from judgec.verbs.verb import verb
+from judgec.verbs.whom import GivenJudge, as_asked
 from judgec.verbs.workspace import Workspace
 
 ADVICE = "Trace {name} with each answer, or compile the judge on labels without {name}."

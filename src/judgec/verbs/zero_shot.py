@@ -28,7 +28,7 @@ from judgec.table.table import Table
 from judgec.table.tables import as_it_stands
 from judgec.tournament.files.entries import Entries
 from judgec.verbs.judge import Judge
-from judgec.verbs.opened import as_loaded
+from judgec.verbs.whom import as_loaded
 from judgec.verbs.workspace import Workspace
 
 NAME = "zero-shot"
