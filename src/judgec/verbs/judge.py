@@ -321,7 +321,8 @@ def load_judge(
         name: ``NAME@champion``, ``NAME@latest`` or ``NAME@NUMBER``.
         home: Folder of programs/ and .judgec/.
         tracking_uri: Where its runs are tracked, for ``judge.workspace``.
-        lm: Another model than it was compiled for; ``recorded:FILE`` for a judge of recorded verdicts.
+        lm: Another model than it was compiled for; ``recorded:FILE`` for a judge of recorded verdicts. Of prompts whose
+            verdicts were recorded, whom to ask where an item has none: ``MODEL``, or ``WHOSE=MODEL,...`` for some.
         api_base: An OpenAI-compatible endpoint.
         budget: Most LM calls each time it is called.
         max_cost: Most US dollars each time it is called.
