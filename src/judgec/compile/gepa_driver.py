@@ -21,10 +21,11 @@ from gepa import EvaluationBatch
 from judgec.compile.quotations import dropped, rewrite_without_repeats
 from judgec.compile.stopping import Stop
 from judgec.lm.watch import Watch
+from judgec.raters.criteria import RewriteInstruction
 from judgec.raters.fencing import fence
 from judgec.raters.replies import UnreadableReplyError, read_fields
 from judgec.raters.replies.said import said
-from judgec.raters.signatures import QUOTED, description
+from judgec.raters.signatures import description
 
 FEEDBACK = "Feedback"  # what a lesson calls it
 FIELD = "new_instruction"
@@ -33,29 +34,6 @@ FORMATS = f"JSON with {FIELD!r}, '[[ ## {FIELD} ## ]]' or one ``` block"
 _TAGGED = re.compile(r"<(\w*instructions?)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _LANGUAGE = re.compile(r"\A[\w+-]*[ \t]*\n")
 _FENCE = "```"
-
-
-class RewriteInstruction(dspy.Signature):  # type: ignore[misc]  # DSPy's classes are untyped
-    """Rewrite the instruction of an assistant so that it does better on inputs that nobody has seen yet.
-
-    1. Go through the examples: what the assistant was given, what it wrote, and what the feedback says of that.
-    2. Find out what the instruction leaves open, weighs wrongly or gets wrong, and what it does well.
-    3. Write the whole instruction anew. Keep what works and add general criteria alone: each is a rule for every input,
-       and says what follows from it. Leave out the names, figures, facts and sentences of the examples, which
-       do not come again. Reasons that experts gave may be used in their own words.
-
-    What is fixed stands under the new instruction as it is: agree with it, and do not repeat it.
-    """
-
-    fixed: str = dspy.InputField(desc="what the assistant is told in any case, under its instruction")
-    current_instruction: str = dspy.InputField(desc="the instruction to rewrite")
-    examples_with_feedback: list[dict[str, Any]] = dspy.InputField(
-        desc=f"what the assistant was given ({QUOTED}), what it wrote, and how good that is"
-    )
-    repeated: str = dspy.InputField(
-        desc=f"words of an example that an earlier rewrite repeated: say in general what they stand for ({QUOTED})"
-    )
-    new_instruction: str = dspy.OutputField(desc="the new instruction alone, without what is fixed")
 
 
 class RepeatsItemError(ValueError):
