@@ -26,7 +26,7 @@ from judgec.lm.watch import Silent
 from judgec.raters.pool import pool
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
-from judgec.raters.tree import Recorded
+from judgec.raters.tree import RecordedLeaf
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
@@ -74,7 +74,7 @@ def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None =
 
 def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
     dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
-    leaves = {name: Recorded(name=name) for name in recorded.judges}
+    leaves = {name: RecordedLeaf(name=name) for name in recorded.judges}
     return Bench(dataset, never, None, 0, objective=QWK, recorded=recorded, leaves=leaves)
 
 

@@ -20,7 +20,7 @@ from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, check_against, read_recorded
-from judgec.raters.tree import Prompt
+from judgec.raters.tree import PromptLeaf
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.difference import differences
@@ -95,7 +95,7 @@ def test_judges_with_few_items_in_common_are_left_out_and_prompts_shown(whole: S
     assert any("few/few (10)" in note for note in report_of(whole)["notes"])
     (leaf,) = whole.compiled.judge.leaves
     said = str(SAID[0]["prompt"])
-    assert leaf == Prompt(
+    assert leaf == PromptLeaf(
         name="gpt/odd", lm={"model": "gpt"}, turns={"": (("user", said),)}, verdicts="recorded:verdicts"
     )
     page = page_path(whole.compiled.promotion_test.settings.home, whole.card)

@@ -185,19 +185,19 @@ class LessSure(Node):
         return self.of
 
 
-@@ raters/tree.py|    Prompt | Recorded | Function | Evidence
+@@ raters/tree.py|    Prompt | RecordedLeaf | Function | Evidence
     LessSure |
 @@ proof
 from pathlib import Path
 from judgec.raters import programs
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.judge import JudgeTree
-from judgec.raters.tree import Calibrated, LessSure, Mean, Recorded
+from judgec.raters.tree import Calibrated, LessSure, Mean, RecordedLeaf
 typed = ("--annotators", "human", "--judges", "gpt4", "--best", "5", "--no-evidence", "--folds", "1")
 cli("compile-judge", "t.csv", *typed, "--name", "one")
 known = programs.load(Path(), "one@1")
 by = {"grade": Calibrator(source="lm", family="none", n_grades=5, prior=(0.2,) * 5, smoothing=0.0)}
-human, gpt4 = (Recorded(name=name, verdicts="recorded:columns") for name in ("human", "gpt4"))
+human, gpt4 = (RecordedLeaf(name=name, verdicts="recorded:columns") for name in ("human", "gpt4"))
 tree = LessSure(of=(Calibrated(of=human, by=by), Calibrated(of=Mean(of=(human, gpt4)), by=by)))
 judge = JudgeTree(tree, known.card.task, known.card.scale, known.card.aspects)
 card = known.card.model_copy(update={"name": "doubting"})

@@ -12,7 +12,7 @@ from judgec.raters.pool import merged
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import Rater, Rating
 from judgec.raters.run import Bound, Run
-from judgec.raters.tree import Cascade, Leaf, Recorded, least_confidence
+from judgec.raters.tree import Cascade, Leaf, RecordedLeaf, least_confidence
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -37,7 +37,7 @@ def judged(spread: list[list[float]], grade: list[int], scale: Scale = SCALE, fa
 
 
 def cascade(below: float) -> Cascade:
-    return Cascade(first=Recorded(name="a"), then=Recorded(name="b"), below=below)
+    return Cascade(first=RecordedLeaf(name="a"), then=RecordedLeaf(name="b"), below=below)
 
 
 def test_the_second_is_asked_below_the_confidence() -> None:

@@ -22,7 +22,7 @@ from judgec.raters.predictors import module_of, saved_prompt
 from judgec.raters.programs import Program, load, save
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fingerprint
-from judgec.raters.tree import Calibrated, Cascade, Mean, Rates, Recorded
+from judgec.raters.tree import Calibrated, Cascade, Mean, Rates, RecordedLeaf
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -385,8 +385,8 @@ def test_load_judge_of_a_poisoned_node_is_refused(changes: dict[str, object]) ->
         load_judge(replace(program(), tree=changes))
 
 
-@pytest.mark.parametrize("around", [lambda node: Mean(of=(node, Recorded(name="r"))), lambda node: Cascade(
-    first=Calibrated(of=Recorded(name="r")), then=node, below=0.5)], ids=["mean", "cascade"])  # fmt: skip
+@pytest.mark.parametrize("around", [lambda node: Mean(of=(node, RecordedLeaf(name="r"))), lambda node: Cascade(
+    first=Calibrated(of=RecordedLeaf(name="r")), then=node, below=0.5)], ids=["mean", "cascade"])  # fmt: skip
 def test_load_judge_finds_what_does_not_fit_anywhere_in_the_tree(around: Callable[[Rates], Rates]) -> None:
     judge = compiled(grade=passing(n_grades=3))
     nested = replace(judge, tree=around(judge.rater)).saved()

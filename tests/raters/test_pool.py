@@ -13,7 +13,7 @@ from judgec.raters.rate import rate_all
 from judgec.raters.rater import Count, RecordedRater
 from judgec.raters.recorded import RecordedVerdicts, read_recorded
 from judgec.raters.run import Bound, Run
-from judgec.raters.tree import Mean, Recorded
+from judgec.raters.tree import Mean, RecordedLeaf
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -31,7 +31,7 @@ def mean(found: RecordedVerdicts, members: Sequence[str], item_ids: Sequence[str
     """The raw mean of recorded judges on these items."""
     about = found.about
     run = Run(about.scale, about.aspects, lambda leaf: RecordedRater(found, leaf.name, Count()))
-    panel = Mean(of=tuple(Recorded(name=name) for name in members))
+    panel = Mean(of=tuple(RecordedLeaf(name=name) for name in members))
     return rate_all(Bound(panel, run), [Item(item_id, item_id, {}) for item_id in item_ids])
 
 

@@ -25,14 +25,14 @@ from judgec.raters.signatures import demonstration
 from judgec.raters.tree import (
     Calibrated,
     Cascade,
-    Evidence,
-    Function,
+    EvidenceAlone,
+    FunctionLeaf,
     Leaf,
     Mean,
     Node,
-    Prompt,
+    PromptLeaf,
     Rates,
-    Recorded,
+    RecordedLeaf,
     calibrated_by,
 )
 from judgec.records.card import EVIDENCE_ALONE
@@ -87,7 +87,7 @@ def fitted(source: str, seed: int = 0, **more: object) -> Calibrator:
     )
 
 
-def prompt(name: str = "p") -> Prompt:
+def prompt(name: str = "p") -> PromptLeaf:
     """A prompt with a demonstration."""
     module = judge_module("grade", SCALE, ASPECTS, FIELDS)
     module.demos = [demonstration(module, ITEMS[0], [2], SCALE, reason="So \u2028 it is: é.", confidence=70)]
@@ -95,9 +95,9 @@ def prompt(name: str = "p") -> Prompt:
 
 
 def nested(below: float = 0.6) -> Cascade:
-    """Cascade(Evidence, Calibrated(Mean(Prompt, Recorded)))."""
-    first = Evidence(model=evidence(), by={"grade": fitted("evidence")})
-    both = Mean(of=(prompt(), Recorded(name="r", verdicts=COLUMNS)))
+    """Cascade(EvidenceAlone, Calibrated(Mean(PromptLeaf, RecordedLeaf)))."""
+    first = EvidenceAlone(model=evidence(), by={"grade": fitted("evidence")})
+    both = Mean(of=(prompt(), RecordedLeaf(name="r", verdicts=COLUMNS)))
     then = Calibrated(of=both, by={"grade": fitted("both", 5)}, beside=evidence())
     return Cascade(first=first, then=then, below=below)
 
@@ -143,9 +143,9 @@ def same(one: Judgments, other: Judgments) -> None:
             assert value == getattr(other, name), name
 
 
-P, R = prompt(), Recorded(name="r", verdicts=COLUMNS)
-F = Function(name="f", lm={"model": "function/f"}, inputs=("answer",))
-ALONE = Evidence(model=evidence(), by={"grade": fitted("evidence")})
+P, R = prompt(), RecordedLeaf(name="r", verdicts=COLUMNS)
+F = FunctionLeaf(name="f", lm={"model": "function/f"}, inputs=("answer",))
+ALONE = EvidenceAlone(model=evidence(), by={"grade": fitted("evidence")})
 EVIDENCE = {"kind": "evidence", "name": "evidence"}
 SAID_P = {"kind": "prompt", "name": "p", "model": "openai/x"}
 SAID_R = {"kind": "recorded", "name": "r"}
@@ -167,7 +167,7 @@ def test_a_nested_tree_that_was_saved_and_loaded_judges_the_same_to_the_bit() ->
 def trees(draw: st.DrawFn, depth: int = 2) -> Rates:
     """Trees of nodes of all kinds but functions, whose leaves have names of their own."""
     named = P.model_copy(update={"name": f"p{draw(st.integers(0, 9))}"})
-    leaves: tuple[Rates, ...] = (named, Recorded(name=f"r{draw(st.integers(0, 9))}", verdicts=COLUMNS))
+    leaves: tuple[Rates, ...] = (named, RecordedLeaf(name=f"r{draw(st.integers(0, 9))}", verdicts=COLUMNS))
     if not depth:
         return draw(st.sampled_from((*leaves, ALONE)))
     inner = trees(depth=depth - 1)
@@ -202,7 +202,7 @@ def test_any_tree_that_was_saved_and_loaded_judges_the_same_to_the_bit(tree: Rat
 @given(order=st.permutations("abcd"), calibrated=st.booleans())
 def test_a_mean_is_the_same_whatever_the_order_of_its_members(order: Sequence[str], calibrated: bool) -> None:
     def mean(names: Sequence[str]) -> Judgments:
-        leaves = [Recorded(name=name, verdicts=COLUMNS) for name in names]
+        leaves = [RecordedLeaf(name=name, verdicts=COLUMNS) for name in names]
         of = [
             Calibrated(of=leaf, by={"grade": fitted("lm", ord(leaf.name))}) if calibrated else leaf for leaf in leaves
         ]

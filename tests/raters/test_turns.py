@@ -15,7 +15,7 @@ from judgec.raters.prompt import leaf_rater
 from judgec.raters.rate import nobody, rate_all
 from judgec.raters.rater import Count, Rater, RecordedRater
 from judgec.raters.recorded import RecordedVerdicts
-from judgec.raters.tree import Calibrated, Leaf, Prompt
+from judgec.raters.tree import Calibrated, Leaf, PromptLeaf
 from judgec.raters.turns import TurnsRater, filled, unfit
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import Item
@@ -67,7 +67,7 @@ def turns(
     verdict: str | None = None,
 ) -> tuple[Judgments, Count]:
     count = Count()
-    prompt = Prompt(name="p", turns=messages, verdict=verdict)
+    prompt = PromptLeaf(name="p", turns=messages, verdict=verdict)
     return rate_all(TurnsRater(prompt, scale=SCALE, aspects=aspects, count=count), items, model), count
 
 
@@ -183,7 +183,7 @@ def prefers(text: str, _: int) -> str:
 def test_pairs_are_asked_in_both_orders() -> None:
     pairs = [("aaa", "b"), ("a", "bbb"), ("aa", "bb"), ("odd", "odder")]
     items = [item(str(n), query=f"q{n}", answer_a=a, answer_b=b) for n, (a, b) in enumerate(pairs)]
-    judge = JudgeTree(Calibrated(of=Prompt(name="p", turns=PAIR)), "preference", PREFERENCE_SCALE, ("grade",))
+    judge = JudgeTree(Calibrated(of=PromptLeaf(name="p", turns=PAIR)), "preference", PREFERENCE_SCALE, ("grade",))
     model = Model(prefers)
     found = judge.judge(items, model)
     assert judge.pairs
@@ -224,7 +224,7 @@ def test_turns_that_cannot_be_put_to_items_of_a_task_say_why(
 
 
 def test_a_judge_of_several_calls_each_model_by_the_name_of_its_leaf() -> None:
-    prompt = Prompt(name="p", turns=TURNS)
+    prompt = PromptLeaf(name="p", turns=TURNS)
     model = Model(lambda *_: "Score: 2")
     rate_all(leaf_rater(prompt, SCALE, ("grade",), both_orders=False, to="mine"), documents("x"), model)
     assert [request.to for request in model.sent] == ["mine"]
@@ -261,7 +261,7 @@ def looked_up(said: Judgments, asked: Rater, count: Count) -> RecordedRater:
 
 def supplied(grades: Sequence[int | None], model: Model) -> tuple[Judgments, Count]:
     count = Count()
-    asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
+    asked = TurnsRater(PromptLeaf(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
     rater = looked_up(known(grades), asked, count)
     return rate_all(rater, documents(*(f"text {n}" for n in range(len(grades)))), model), count
 
@@ -287,7 +287,7 @@ def test_recorded_verdicts_stand_and_the_prompt_is_asked_about_the_others_in_ord
 def test_nobody_is_asked_where_all_verdicts_were_recorded() -> None:
     count = Count()
     said = known([1, 2, 3])
-    asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
+    asked = TurnsRater(PromptLeaf(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
     found = rate_all(looked_up(said, asked, count), documents("a", "b", "c"), nobody)
     assert found.grade.tolist() == said.grade.tolist()
     assert (count.done, count.unscored) == (3, 0)
@@ -306,14 +306,14 @@ def test_a_recorded_failure_stands_and_is_not_asked_again() -> None:
     failed = judgments(
         failed.probabilities[:, 0], failed.grade, values=SCALE.values, unscored=[None, "malformed reply: hm"]
     )
-    asked = TurnsRater(Prompt(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
+    asked = TurnsRater(PromptLeaf(name="p", turns=TURNS), scale=SCALE, aspects=("grade",), count=count)
     found = rate_all(looked_up(failed, asked, count), documents("a", "b"), nobody)
     assert found.unscored == (None, "malformed reply: hm")
     assert (count.done, count.unscored) == (2, 1)
 
 
 def test_a_judge_asks_the_prompt_of_recorded_verdicts_only_where_it_is_told_how() -> None:
-    prompt = Prompt(name="p", turns=TURNS, verdicts="recorded:columns")
+    prompt = PromptLeaf(name="p", turns=TURNS, verdicts="recorded:columns")
     judge = JudgeTree(Calibrated(of=prompt), "relevance", SCALE, ("grade",))
     count = Count()
     said = known([3, None])

@@ -24,7 +24,7 @@ from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from judgec.raters.judge import JudgeTree
 from judgec.raters.judge import load_judge as load_saved
-from judgec.raters.tree import Calibrated, Cascade, Mean, Prompt
+from judgec.raters.tree import Calibrated, Cascade, Mean, PromptLeaf
 from judgec.verbs.judge import load_judge
 from tests.compile import recorded_world, test_jury
 from tests.prompts import unquote
@@ -208,7 +208,7 @@ def _named(home: Path, name: str) -> Calibrated:
     """A saved judge of one prompt, with its prompt named as it is."""
     tree = load_saved(programs.load(home, name)).rater
     assert isinstance(tree, Calibrated)
-    assert isinstance(tree.of, Prompt)
+    assert isinstance(tree.of, PromptLeaf)
     return tree.model_copy(update={"of": tree.of.model_copy(update={"name": name})})
 
 

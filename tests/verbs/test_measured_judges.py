@@ -19,7 +19,7 @@ from judgec.labels.rows.raters import NO_ANNOTATOR
 from judgec.lm.watch import Silent
 from judgec.raters.judge import JudgeTree
 from judgec.raters.programs import Json, Program
-from judgec.raters.tree import Calibrated, Mean, Prompt, Rates, Recorded
+from judgec.raters.tree import Calibrated, Mean, PromptLeaf, Rates, RecordedLeaf
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
@@ -167,7 +167,7 @@ def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_comp
     source = LabelSource(str(tmp_path / "sheet.csv"), reading)
     made = {"kind": "recorded", "judge": "gpt"}
     card = make_card(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4), settings=made)
-    gpt, robbie = (Recorded(name=name, verdicts="recorded:columns") for name in ("gpt", "robbie"))
+    gpt, robbie = (RecordedLeaf(name=name, verdicts="recorded:columns") for name in ("gpt", "robbie"))
     program = Program(card, _saved(gpt, card), {}, {"source": source.to_json()})
     own = labels_for(HeldOutLabels(home=tmp_path), program, environ={}).label_set
     assert annotators(own) == {"Mia", "Noah"}
@@ -176,7 +176,7 @@ def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_comp
     assert annotators(labels_for(named, program, environ={}).label_set) == {"Mia", "Noah", "robbie"}
     panel = replace(program, tree=_saved(Mean(of=(robbie, gpt)), card))
     assert annotators(labels_for(named, panel, environ={}).label_set) == {"Mia", "Noah"}
-    asked = replace(program, tree=_saved(Prompt(name="prompt", turns={"": (("user", "{query}"),)}), card))
+    asked = replace(program, tree=_saved(PromptLeaf(name="prompt", turns={"": (("user", "{query}"),)}), card))
     assert annotators(labels_for(named, asked, environ={}).label_set) == set(raters)
     assert annotators(labels_for(named, asked, panel, environ={}).label_set) == {"Mia", "Noah"}
 

@@ -25,7 +25,7 @@ from judgec.raters import programs
 from judgec.raters.decision import acceptability
 from judgec.raters.judge import JudgeTree, load_judge, outline, uncompiled
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
-from judgec.raters.tree import EVIDENCE, Prompt, Recorded
+from judgec.raters.tree import EVIDENCE, PromptLeaf, RecordedLeaf
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
 from judgec.records.consensus import accept_rate_of, mean_of, people_mean
@@ -301,11 +301,11 @@ def _prompt_lines(judge: JudgeTree, recorded: RecordedVerdicts | None = None) ->
     """Those that a judge is made of as lines: their prompts, as far as they are known; none of evidence alone."""
     lines: list[str] = []
     for one in judge.leaves:
-        if isinstance(one, Prompt):
+        if isinstance(one, PromptLeaf):
             name = one.name if len(judge.leaves) > 1 else PROMPT
             lines += prompt_lines({name: one.model_dump(mode="json")})
         else:
-            known = recorded.judges[one.name].prompt if recorded is not None and isinstance(one, Recorded) else None
+            known = recorded.judges[one.name].prompt if recorded is not None and isinstance(one, RecordedLeaf) else None
             lines += [f"== {one.name}: {KINDS[one.kind]}", *(known or "").splitlines()]
     return lines
 

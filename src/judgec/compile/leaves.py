@@ -4,7 +4,7 @@ from judgec.compile.settings import AskedCandidate, CompileSettings
 from judgec.lm.spec import FUNCTION, RECORDED, LMSpec
 from judgec.raters.about_judges import AboutJudge
 from judgec.raters.predictors import saved_prompt
-from judgec.raters.tree import AnyLeaf, Function, Prompt, Recorded
+from judgec.raters.tree import AnyLeaf, FunctionLeaf, PromptLeaf, RecordedLeaf
 from judgec.raters.turns import unfit
 from judgec.records.card import Setting
 from judgec.records.label import LabelSet
@@ -33,13 +33,13 @@ def leaves_of(settings: CompileSettings, labels: LabelSet) -> dict[str, AnyLeaf]
 def _asked(one: AskedCandidate, lm: LMSpec, labels: LabelSet) -> AnyLeaf:
     if lm.provider == FUNCTION:
         (predict,) = one.module.predictors()
-        return Function(name=one.name, lm=lm.describe(), inputs=tuple(predict.signature.input_fields))
+        return FunctionLeaf(name=one.name, lm=lm.describe(), inputs=tuple(predict.signature.input_fields))
     return saved_prompt(one.module, labels.scale, one.name, lm.describe())
 
 
 def _recorded(name: str, about: AboutJudge, settings: CompileSettings, labels: LabelSet) -> AnyLeaf:
     where = [one.model for one in (settings.lm, *settings.lm.members.values()) if one.model.startswith(RECORDED)]
     if not about.messages or unfit(about.messages, labels.task, labels.aspects):
-        return Recorded(name=name, verdicts=where[0])
+        return RecordedLeaf(name=name, verdicts=where[0])
     lm: dict[str, Setting] = {} if about.model is None else {"model": about.model}
-    return Prompt(name=name, lm=lm, turns=dict(about.messages), verdict=about.verdict, verdicts=where[0])
+    return PromptLeaf(name=name, lm=lm, turns=dict(about.messages), verdict=about.verdict, verdicts=where[0])

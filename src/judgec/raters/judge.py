@@ -24,7 +24,18 @@ from judgec.raters.rate import rate_all
 from judgec.raters.rater import Rater
 from judgec.raters.run import Bound, Run
 from judgec.raters.signatures import fingerprint
-from judgec.raters.tree import Calibrated, Cascade, Evidence, Function, Leaf, Mean, Node, Prompt, Rates, SavedTree
+from judgec.raters.tree import (
+    Calibrated,
+    Cascade,
+    EvidenceAlone,
+    FunctionLeaf,
+    Leaf,
+    Mean,
+    Node,
+    PromptLeaf,
+    Rates,
+    SavedTree,
+)
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.cost import JudgeKind
 from judgec.records.counts import plural
@@ -100,9 +111,9 @@ class JudgeTree:
         return () if self.tree is None else tuple({one.name: one for one in self.tree.leaves}.values())
 
     @property
-    def prompts(self) -> tuple[Prompt, ...]:
+    def prompts(self) -> tuple[PromptLeaf, ...]:
         """The leaves that are prompts."""
-        return tuple(one for one in self.leaves if isinstance(one, Prompt))
+        return tuple(one for one in self.leaves if isinstance(one, PromptLeaf))
 
     @property
     def asks_lm(self) -> bool:
@@ -120,7 +131,7 @@ class JudgeTree:
         node = self.tree
         while isinstance(node, Cascade):
             node = node.then
-        return node.model if isinstance(node, Evidence) else node.beside if isinstance(node, Calibrated) else None
+        return node.model if isinstance(node, EvidenceAlone) else node.beside if isinstance(node, Calibrated) else None
 
     @cached_property
     def pairs(self) -> bool:
@@ -145,7 +156,7 @@ class JudgeTree:
             node = node.of if isinstance(node, Calibrated) else node.then
         return replace(self, tree=node)
 
-    def with_prompts(self, change: Callable[[Prompt], Prompt]) -> Self:
+    def with_prompts(self, change: Callable[[PromptLeaf], PromptLeaf]) -> Self:
         """The same with other prompts."""
         return replace(self, tree=_changed(self.rater, change))
 
@@ -243,16 +254,16 @@ def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
     """
     for one in node.parts:
         _require_sound(one, card, where)
-    if isinstance(node, Prompt) and node.fields and len(node.grades) != len(card.aspects):
+    if isinstance(node, PromptLeaf) and node.fields and len(node.grades) != len(card.aspects):
         raise ArtifactError(
             f"{where}: prompt {node.name} with grades {', '.join(node.grades) or 'none'}; one for each of "
             f"{', '.join(card.aspects)} was expected. Compile it again."
         )
-    fitted = node.by if isinstance(node, Calibrated | Evidence) else {}
-    model = node.model if isinstance(node, Evidence) else node.beside if isinstance(node, Calibrated) else None
+    fitted = node.by if isinstance(node, Calibrated | EvidenceAlone) else {}
+    model = node.model if isinstance(node, EvidenceAlone) else node.beside if isinstance(node, Calibrated) else None
     for aspect, by in fitted.items():
         names = () if by.source == "lm" else by.feature_names
-        alone = isinstance(node, Evidence) and by.source != "evidence"
+        alone = isinstance(node, EvidenceAlone) and by.source != "evidence"
         fits = not alone and (not names or (model is not None and model.names == names))
         if aspect not in card.aspects or by.n_grades != len(card.scale.grades) or not fits:
             raise ArtifactError(
@@ -260,13 +271,13 @@ def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
                 f"{', '.join(card.aspects)} with {plural(len(card.scale.grades), 'grade')} and the features of the "
                 "evidence beside them were expected. Compile it again."
             )
-    if isinstance(node, Evidence) and (missing := set(card.aspects) - fitted.keys()):
+    if isinstance(node, EvidenceAlone) and (missing := set(card.aspects) - fitted.keys()):
         raise ArtifactError(f"{where}: evidence without {', '.join(sorted(missing))}. Compile it again.")
 
 
 def _graded(node: Node, piece: Piece, raw: Judgments | None, run: Run) -> Judgments:
     """What a node makes of raw verdicts; evidence alone reads none."""
-    if raw is None or isinstance(node, Evidence):
+    if raw is None or isinstance(node, EvidenceAlone):
         return rate_all(Bound(node, run), piece.items)
     if isinstance(node, Calibrated):
         return node.graded(piece, raw, run)
@@ -278,9 +289,9 @@ def _graded(node: Node, piece: Piece, raw: Judgments | None, run: Run) -> Judgme
     return merged(first, _graded(node.then, piece.only(some), raw.subset(some), run), rows)
 
 
-def _changed(node: Rates, change: Callable[[Prompt], Prompt]) -> Rates:
+def _changed(node: Rates, change: Callable[[PromptLeaf], PromptLeaf]) -> Rates:
     """The same tree with other prompts."""
-    if isinstance(node, Prompt):
+    if isinstance(node, PromptLeaf):
         return change(node)
     if isinstance(node, Calibrated):
         return node.model_copy(update={"of": _changed(node.of, change)})
@@ -304,7 +315,7 @@ def sentence_of(node: Node) -> str:
     """What a node is, for people."""
     if isinstance(node, Calibrated):
         return sentence_of(node.of)
-    if isinstance(node, Evidence):
+    if isinstance(node, EvidenceAlone):
         return EVIDENCE_ALONE
     named = node.name if isinstance(node, Leaf) else ", ".join(map(sentence_of, node.parts))
     return f"{kind_of(node)} {named}"
@@ -325,14 +336,16 @@ def outline(node: Node) -> dict[str, object]:
     """The report's ``tree``: kind, name, model, how and ``of``; what does not apply is left out."""
     evidence: dict[str, object] = {"kind": "evidence", "name": "evidence"}
     how = ", ".join(dict.fromkeys(one.family for one in node.calibrators.values()))
-    if isinstance(node, Evidence):
+    if isinstance(node, EvidenceAlone):
         return {"kind": "calibrated", "how": how, "of": [evidence]}
     if isinstance(node, Calibrated):
         beside = [evidence] if any(one.source != "lm" for one in node.by.values()) else []
         return {"kind": "calibrated", "how": how, "of": [outline(node.of), *beside]} if node.by else outline(node.of)
     if isinstance(node, Leaf):
         model = (
-            str(node.lm.get("model") or "").removeprefix(f"{FUNCTION}/") if isinstance(node, Prompt | Function) else ""
+            str(node.lm.get("model") or "").removeprefix(f"{FUNCTION}/")
+            if isinstance(node, PromptLeaf | FunctionLeaf)
+            else ""
         )
         return {"kind": kind_of(node), "name": node.name, **({"model": model} if model else {})}
     pooled = {"kind": "pool", "how": "mean"} if isinstance(node, Mean) else {"kind": "cascade"}

@@ -12,7 +12,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.lm.adapters import AdapterName, adapter_name, verdict_form, with_adapter, with_verdict
 from judgec.raters.programs import Json
 from judgec.raters.signatures import description, field_names, grade_type
-from judgec.raters.tree import FieldType, Prompt, PromptField
+from judgec.raters.tree import FieldType, PromptField, PromptLeaf
 from judgec.records.card import Setting
 from judgec.records.scale import Scale
 
@@ -21,7 +21,7 @@ _TYPES: Mapping[str, type] = {"text": str, "integer": int, "number": float}  # o
 
 def prompt_of(
     predict: dspy.Predict, scale: Scale | None = None, name: str = "", lm: Mapping[str, Setting] = MappingProxyType({})
-) -> Prompt:
+) -> PromptLeaf:
     """The prompt of a predictor as it is saved.
 
     Args:
@@ -41,7 +41,7 @@ def prompt_of(
             f"judge module: {', '.join(strange)} of type {fields[strange[0]].annotation}; {', '.join(_TYPES)} and a "
             "grade of the scale are valid. Change the plugin that built it."
         )
-    return Prompt(
+    return PromptLeaf(
         name=name,
         lm=dict(lm),
         form=cast("AdapterName", adapter_name(predict)),
@@ -62,7 +62,7 @@ def prompt_of(
 
 def saved_prompt(
     module: dspy.Module, scale: Scale, name: str = "", lm: Mapping[str, Setting] = MappingProxyType({})
-) -> Prompt:
+) -> PromptLeaf:
     """A judge's prompt as it is saved; parameters as ``prompt_of``.
 
     Raises:
@@ -92,7 +92,7 @@ def put_prompts(module: dspy.Module, saved: Json, where: str) -> None:
     """
     predictors = dict(module.named_predictors())
     try:
-        prompts = {name: Prompt.model_validate_json(json.dumps(one)) for name, one in saved.items()}
+        prompts = {name: PromptLeaf.model_validate_json(json.dumps(one)) for name, one in saved.items()}
     except ValidationError as error:
         fault = error.errors()[0]
         raise ArtifactError(
@@ -108,7 +108,7 @@ def put_prompts(module: dspy.Module, saved: Json, where: str) -> None:
         predict.signature, predict.demos = own.signature, own.demos
 
 
-def module_of(prompt: Prompt, scale: Scale | None = None) -> dspy.Predict:
+def module_of(prompt: PromptLeaf, scale: Scale | None = None) -> dspy.Predict:
     """The predictor that ``prompt_of`` was given."""
     types = {**_TYPES} | ({} if scale is None else {"grade": grade_type(scale)})
     fields = {
@@ -120,7 +120,7 @@ def module_of(prompt: Prompt, scale: Scale | None = None) -> dspy.Predict:
     return with_verdict(with_adapter(predict, prompt.form), prompt.verdict)
 
 
-def rewritten(prompt: Prompt, scale: Scale, change: Callable[[dspy.Module], dspy.Module]) -> Prompt:
+def rewritten(prompt: PromptLeaf, scale: Scale, change: Callable[[dspy.Module], dspy.Module]) -> PromptLeaf:
     """A prompt in fields, changed as a predictor; turns stay as they are."""
     return prompt if prompt.turns else saved_prompt(change(module_of(prompt, scale)), scale, prompt.name, prompt.lm)
 

@@ -25,7 +25,7 @@ from judgec.raters.rater import BothOrders, Count, Rater, Rating
 from judgec.raters.replies.fields import Verdict, read_form, read_verdict
 from judgec.raters.replies.said import CUT, UnreadableReplyError, said
 from judgec.raters.signatures import fenced, fenced_inputs, grade_fields, json_schema
-from judgec.raters.tree import Function, Leaf, Prompt
+from judgec.raters.tree import FunctionLeaf, Leaf, PromptLeaf
 from judgec.raters.turns import TurnsRater
 from judgec.raters.values import read_function
 from judgec.records.judgment import Judgments
@@ -197,12 +197,12 @@ def leaf_rater(leaf: Leaf, scale: Scale, aspects: tuple[str, ...], *, both_order
         how: As for ``PromptRater``; of a prompt in turns ``to`` and ``count`` alone.
     """
     rater: Rater
-    if isinstance(leaf, Prompt) and leaf.turns:
+    if isinstance(leaf, PromptLeaf) and leaf.turns:
         known = {name: how[name] for name in ("to", "count") if name in how}
         rater = TurnsRater(leaf, scale=scale, aspects=aspects, **known)
-    elif isinstance(leaf, Prompt):
+    elif isinstance(leaf, PromptLeaf):
         rater = PromptRater(module_of(leaf, scale), scale=scale, aspects=aspects, **how)
-    elif isinstance(leaf, Function):
+    elif isinstance(leaf, FunctionLeaf):
         rater = PromptRater(function_module(leaf.inputs, aspects, scale), scale=scale, aspects=aspects, **how)
     else:
         raise TypeError(f"{leaf.name}: a {leaf.kind} leaf is not asked")

@@ -91,13 +91,13 @@ class Leaf(Node):
         yield self
 
 
-class Recorded(Leaf):
+class RecordedLeaf(Leaf):
     """Verdicts that are looked up."""
 
     kind: Literal["recorded"] = "recorded"
 
 
-class Function(Leaf):
+class FunctionLeaf(Leaf):
     """A Python function, which is given the item and no prompt.
 
     Args:
@@ -126,7 +126,7 @@ class PromptField(FiniteRecord):
     description: str
 
 
-class Prompt(Leaf):
+class PromptLeaf(Leaf):
     """A prompt that is put to a model: fields in DSPy's form, or turns that somebody else wrote.
 
     Where its verdicts were recorded, a verdict that an item has stands for the model's.
@@ -174,7 +174,7 @@ class Prompt(Leaf):
         return tuple(one.name for one in self.fields if one.type == "grade")
 
 
-class Evidence(Node):
+class EvidenceAlone(Node):
     """The evidence alone: it asks nobody.
 
     Args:
@@ -315,16 +315,16 @@ def least_confidence(judged: Judgments) -> FloatArray:
     return np.where(judged.scored, judged.confidence.min(axis=1), -np.inf)
 
 
-AnyLeaf: TypeAlias = Prompt | Recorded | Function
+AnyLeaf: TypeAlias = PromptLeaf | RecordedLeaf | FunctionLeaf
 Rates = Annotated[
-    Prompt | Recorded | Function | Evidence | Calibrated | Mean | Cascade,
+    PromptLeaf | RecordedLeaf | FunctionLeaf | EvidenceAlone | Calibrated | Mean | Cascade,
     Field(discriminator="kind"),
 ]
 
 
 def calibrated_by(
     of: Rates, by: Mapping[str, Calibrator], beside: EvidenceModel | None, aspects: tuple[str, ...]
-) -> Calibrated | Evidence:
+) -> Calibrated | EvidenceAlone:
     """A rater under its calibrators; evidence alone where no aspect needs a verdict.
 
     Args:
@@ -334,7 +334,7 @@ def calibrated_by(
         aspects: What is graded.
     """
     if beside is not None and all(aspect in by and by[aspect].source == "evidence" for aspect in aspects):
-        return Evidence(model=beside, by=dict(by))
+        return EvidenceAlone(model=beside, by=dict(by))
     reads = any(one.source != "lm" for one in by.values())
     return Calibrated(of=of, by=dict(by), beside=beside if reads else None)
 

@@ -15,7 +15,7 @@ from judgec.raters.columns import Columns
 from judgec.raters.piece import Piece
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import UnreadableReplyError, Verdict, read_verdict, stated
-from judgec.raters.tree import PLACEHOLDER, Prompt
+from judgec.raters.tree import PLACEHOLDER, PromptLeaf
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -58,7 +58,7 @@ class TurnsRater:
     """
 
     def __init__(
-        self, prompt: Prompt, *, scale: Scale, aspects: tuple[str, ...], to: str = "", count: Count | None = None
+        self, prompt: PromptLeaf, *, scale: Scale, aspects: tuple[str, ...], to: str = "", count: Count | None = None
     ) -> None:
         self.prompt, self.scale, self.aspects, self.to = prompt, scale, aspects, to
         self.count = count or Count()

@@ -6,7 +6,7 @@ Every verb judges by what is opened here.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from threading import Lock
 from typing import TypeAlias
@@ -31,7 +31,7 @@ from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rate_all, rated
 from judgec.raters.rater import BothOrders, Count, Rater, RecordedRater
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.run import Bound
-from judgec.raters.tree import Cascade, Leaf, Node, Prompt
+from judgec.raters.tree import Cascade, Leaf, Node, PromptLeaf
 from judgec.raters.vote import Juror, Jury
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
@@ -120,7 +120,7 @@ def _lacking(looked_up: Sequence[LookedUp], item_ids: Sequence[str]) -> list[str
     said = []
     for given, leaf, recorded in looked_up:
         lacks = int((~recorded.asked(leaf.name, item_ids)).sum())
-        if lacks and lacks == len(item_ids) and isinstance(leaf, Prompt):
+        if lacks and lacks == len(item_ids) and isinstance(leaf, PromptLeaf):
             _nobody(given, leaf)
         if lacks and any(not one.verdicts for one in given.compiled.leaves):
             said.append(without(leaf.name, lacks, len(item_ids), _after(given.compiled.rater, leaf)))
@@ -275,7 +275,9 @@ def _nobody(judge: GivenJudge, leaf: Leaf) -> Rater:
     Raises:
         UserError: Always.
     """
-    of = f"of {leaf.lm['model']}" if isinstance(leaf, Prompt) and leaf.lm.get("model") else "of a model nobody named"
+    of = (
+        f"of {leaf.lm['model']}" if isinstance(leaf, PromptLeaf) and leaf.lm.get("model") else "of a model nobody named"
+    )
     raise UserError(
         f"{judge.name}: the items hold no verdict of {leaf.name}, and its verdicts were {of}; provider/name is valid, "
         "for example openai/gpt-4o. Say with --lm whom to ask its prompt, or give its verdicts with --lm recorded:FILE."
@@ -320,7 +322,7 @@ class _Leaves:
             if spec.model not in self._found:
                 self._found[spec.model] = recorded_for(card, judge, spec, self.file, self.columns)
             found = self._found[spec.model]
-        lacks = found is None or (isinstance(leaf, Prompt) and leaf.name not in found.judges)
+        lacks = found is None or (isinstance(leaf, PromptLeaf) and leaf.name not in found.judges)
         return None if lacks else found
 
 

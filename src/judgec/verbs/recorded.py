@@ -13,7 +13,7 @@ from judgec.labels.rows.ranges import Range, with_range
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.raters.judge import JudgeTree
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
-from judgec.raters.tree import EVIDENCE, Prompt
+from judgec.raters.tree import EVIDENCE, PromptLeaf
 from judgec.raters.verdicts import as_recorded
 from judgec.records.card import ProgramCard
 from judgec.table.arrow import HUB_PREFIX
@@ -222,7 +222,7 @@ def recorded_for(
     """
     about, file = OnWhat.of_card(card), spec.recorded
     names = [leaf.name for leaf in judge.leaves if leaf.verdicts]
-    needed = [leaf.name for leaf in judge.leaves if leaf.verdicts and not isinstance(leaf, Prompt)]
+    needed = [leaf.name for leaf in judge.leaves if leaf.verdicts and not isinstance(leaf, PromptLeaf)]
     kept = any(leaf.verdicts == spec.model for leaf in judge.leaves)  # else somebody has named the file just now
     lost = kept and not needed and file is not None and file != COLUMNS and _lost(file)
     if lost or file == IN_MEMORY or file is None or (file == COLUMNS and not items):

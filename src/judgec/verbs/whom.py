@@ -12,7 +12,7 @@ from judgec.lm.spec import RECORDED, LMSpec
 from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.programs import Program, model_of
 from judgec.raters.recorded import RecordedVerdicts
-from judgec.raters.tree import Prompt
+from judgec.raters.tree import PromptLeaf
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.verbs.options.judge import Asking
 
@@ -106,7 +106,7 @@ def as_loaded(
     return GivenJudge(program=program, compiled=compiled, spec=spec, prompted=asked)
 
 
-def _models_of(prompts: Sequence[Prompt], lm: str | None) -> dict[str, str]:
+def _models_of(prompts: Sequence[PromptLeaf], lm: str | None) -> dict[str, str]:
     """Whom to ask with each recorded judge's prompt; those of whose model nobody can be asked are left out.
 
     Raises:

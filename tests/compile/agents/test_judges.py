@@ -12,14 +12,14 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import load, save, set_aliases
-from judgec.raters.tree import Recorded
+from judgec.raters.tree import RecordedLeaf
 from tests.verbs.cli.judging import save_judge
 
 
 def save_recorded(home: Path, name: str) -> None:
     save_judge(home, name, lm={"model": "recorded:DataFrame"})
     program = load(home, name)
-    tree = load_judge(program).rater.model_copy(update={"of": Recorded(name="gpt", verdicts="recorded:DataFrame")})
+    tree = load_judge(program).rater.model_copy(update={"of": RecordedLeaf(name="gpt", verdicts="recorded:DataFrame")})
     saved = save(home, replace(program, tree=tree.model_dump(mode="json")))
     set_aliases(home, name, {"champion": saved.version})
 

@@ -8,7 +8,7 @@ from judgec.raters.judge import JudgeTree
 from judgec.raters.predictors import module_of
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fenced_inputs
-from judgec.raters.tree import Prompt
+from judgec.raters.tree import PromptLeaf
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.test_judge import passing
@@ -56,7 +56,7 @@ def test_text_with_a_placeholder_is_not_filled_a_second_time() -> None:
 
 def test_recorded_prompts_are_written_as_they_were_given() -> None:
     turns = (("system", "Be strict. {}"), ("user", "Q: {query}\nA: {answer}"))
-    strict = Prompt(name="gpt/strict", verdicts="recorded:columns", lm={"model": "m"}, turns={"": turns})
+    strict = PromptLeaf(name="gpt/strict", verdicts="recorded:columns", lm={"model": "m"}, turns={"": turns})
     compiled = judge().with_prompts(lambda _: strict)
     (prompt,) = bare_prompts(compiled, "mine@1")
     assert [(turn["role"], turn["content"]) for turn in prompt.messages] == list(turns)

@@ -10,7 +10,7 @@ from judgec.errors import UserError
 from judgec.lm.frozen import Message, freeze
 from judgec.raters.judge import JudgeTree
 from judgec.raters.predictors import module_of
-from judgec.raters.tree import PLACEHOLDER, Prompt
+from judgec.raters.tree import PLACEHOLDER, PromptLeaf
 from judgec.records.counts import plural
 
 FORMS = ("{%s}", "{{%s}}", "{{{%s}}}", "<<%s>>")  # of a placeholder; the first that the prompt does not hold
@@ -132,7 +132,7 @@ def lost_outside(judge: JudgeTree, *, abstains: bool) -> tuple[str, ...]:
     return (*lost, "reading: a reply counts only where it states one grade of the scale; others are asked for again")
 
 
-def _in_turns(prompt: Prompt) -> Iterator[BarePrompt]:
+def _in_turns(prompt: PromptLeaf) -> Iterator[BarePrompt]:
     for aspect, turns in prompt.turns.items():
         messages: Sequence[Message] = [{"role": role, "content": text} for role, text in turns]
         fields = dict.fromkeys(found for _, text in turns for found in PLACEHOLDER.findall(text))

@@ -13,7 +13,7 @@ from judgec.raters.judge import JudgeTree, no_verdicts
 from judgec.raters.predictors import module_of
 from judgec.raters.programs import Json, Program
 from judgec.raters.signatures import json_schema
-from judgec.raters.tree import Prompt
+from judgec.raters.tree import PromptLeaf
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 
@@ -104,7 +104,7 @@ def _data(program: Program, judge: JudgeTree, name: str) -> Json:
     }
 
 
-def _prompt(prompt: Prompt, scale: Scale, name: str) -> Json:
+def _prompt(prompt: PromptLeaf, scale: Scale, name: str) -> Json:
     predict = module_of(prompt, scale)
     forms = [placed(predict, name)]
     if json_schema(predict) is not None:  # as it is asked again where a reply cannot be read
