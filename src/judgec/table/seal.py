@@ -19,7 +19,7 @@ from judgec.private import private_file, private_folder
 from judgec.table.regular import regular
 
 NAME = "manifest.json"
-FILES = tuple(f"{stem}.json" for stem in ("program", "calibration", "card", "split", "report"))  # what judges
+FILES = tuple(f"{stem}.json" for stem in ("tree", "card", "split", "report"))  # what judges
 State = Literal["sealed", "unsealed", "modified"]
 
 
@@ -81,7 +81,7 @@ def state_of(folder: Path) -> tuple[State, tuple[str, ...]]:
             return "unsealed", ()
         same = remembered == _sha256(_manifest(_now(folder)))
         return ("sealed", ()) if same else ("modified", (NAME,))
-    changed = tuple(name for name in FILES if _digest(folder / name) not in sealed.get(name, ()))
+    changed = tuple(name for name in FILES if _digest(folder / name) not in sealed.get(name, ("",)))
     return ("modified" if changed else "sealed"), changed
 
 
