@@ -41,7 +41,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.raters.judgments import judgments
-from tests.raters.trees import GivenVerdicts
+from tests.raters.trees import GivenVerdicts, looking_up
 from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=3)
@@ -157,8 +157,8 @@ def test_a_nested_tree_that_was_saved_and_loaded_judges_the_same_to_the_bit() ->
     again = loaded(judge)
     assert again.saved() == judge.saved()
     assert (again.tie_band, again.kind, again.sentence) == (0.25, judge.kind, judge.sentence)
-    found = judge.judge(ITEMS, model(), recorded=looked_up)
-    same(found, again.judge(ITEMS, model(), recorded=looked_up))
+    found = looking_up(judge, ITEMS, model(), looked_up)
+    same(found, looking_up(again, ITEMS, model(), looked_up))
     assert found.escalated is not None
     assert 0 < found.escalated.sum() < len(ITEMS)  # both of its judges decided some
 
@@ -206,7 +206,7 @@ def test_a_mean_is_the_same_whatever_the_order_of_its_members(order: Sequence[st
         of = [
             Calibrated(of=leaf, by={"grade": fitted("lm", ord(leaf.name))}) if calibrated else leaf for leaf in leaves
         ]
-        return judge_of(Mean(of=tuple(of))).judge(ITEMS, nobody, recorded=looked_up)
+        return looking_up(judge_of(Mean(of=tuple(of))), ITEMS, nobody, looked_up)
 
     one, other = mean("abcd"), mean(order)
     assert one.probabilities == pytest.approx(other.probabilities, abs=1e-15, nan_ok=True)

@@ -22,6 +22,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from tests.raters.judgments import judgments
+from tests.raters.trees import looking_up
 
 SCALE = Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2)
 SYSTEM, USER = "You grade  passages.\t", 'Q: {query}\nP:{document}\n{"like": "this"} é {}\n'
@@ -322,6 +323,6 @@ def test_a_judge_asks_the_prompt_of_recorded_verdicts_only_where_it_is_told_how(
         assert leaf is prompt
         return looked_up(said, leaf_rater(leaf, SCALE, ("grade",), both_orders=False), count)
 
-    found = judge.judge(documents("text 0", "text 1"), Model(by_digit), recorded=opened)
+    found = looking_up(judge, documents("text 0", "text 1"), Model(by_digit), opened)
     assert found.grade[:, 0].tolist() == [3, 1]
     assert judge.kind == "recorded"

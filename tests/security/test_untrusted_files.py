@@ -24,7 +24,7 @@ from judgec.records.scale import Scale
 from judgec.table import arrow, tables
 from judgec.table.tables import inside, read_table
 from judgec.tournament.files.reading import read_manifest
-from judgec.verbs.opened import as_loaded
+from judgec.verbs.whom import as_loaded
 from tests.compile.small import compiled_from, write
 from tests.raters.trees import judge_of
 from tests.records.test_card import make_card

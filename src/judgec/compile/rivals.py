@@ -21,8 +21,10 @@ from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
-from judgec.raters.rater import Count
-from judgec.raters.recorded import RECORDED_KIND, RecordedRater
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import Count, RecordedRater
+from judgec.raters.recorded import RECORDED_KIND
+from judgec.raters.run import Bound
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
@@ -138,9 +140,8 @@ class PromotionTest:
         if not judge.asks_lm:
             return judge.graded(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:
-            return judge.judge(
-                items, self.session.ask, recorded=lambda leaf: RecordedRater(recorded, leaf.name, Count())
-            )
+            run = judge.run(lambda leaf: RecordedRater(recorded, leaf.name, Count()))
+            return rate_all(Bound(judge.rater, run), items)
         return judge.judge(items, _own_model(program.card, self.session))
 
 

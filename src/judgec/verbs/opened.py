@@ -315,14 +315,16 @@ class _Leaves:
         return recorded
 
     def _verdicts(self, leaf: Leaf) -> RecordedVerdicts | None:
-        """Each source is read once; None where it holds nothing of a prompt."""
+        """Each source is read once; None where it holds nothing of a prompt that can be asked."""
         card, judge = self.judge.card, self.judge.compiled
         spec, found = self.judge.spec.members.get(leaf.name, self.judge.spec), self.judge.verdicts
         if found is None:
             if spec.model not in self._found:
-                self._found[spec.model] = recorded_for(card, judge, spec, self.file, self.columns)
+                self._found[spec.model] = recorded_for(
+                    card, judge, spec, self.file, self.columns, needed=not self.judge.named
+                )
             found = self._found[spec.model]
-        lacks = found is None or (isinstance(leaf, PromptLeaf) and leaf.name not in found.judges)
+        lacks = found is None or (leaf.name in self.judge.prompted and leaf.name not in found.judges)
         return None if lacks else found
 
 

@@ -206,6 +206,8 @@ def recorded_for(
     spec: LMSpec,
     items: TableSource = "",
     columns: Mapping[str, str] | None = None,
+    *,
+    needed: bool = True,
 ) -> RecordedVerdicts | None:
     """The verdicts that a compiled judge reads; None where there are none and its prompts can be asked.
 
@@ -215,6 +217,7 @@ def recorded_for(
         spec: Where they are.
         items: What is judged, for verdicts that are columns of it.
         columns: judgec's names of these columns by theirs.
+        needed: A file that is not here is an error; else it answers for nothing, where all prompts can be asked.
 
     Raises:
         UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
@@ -222,11 +225,10 @@ def recorded_for(
     """
     about, file = OnWhat.of_card(card), spec.recorded
     names = [leaf.name for leaf in judge.leaves if leaf.verdicts]
-    needed = [leaf.name for leaf in judge.leaves if leaf.verdicts and not isinstance(leaf, PromptLeaf)]
-    kept = any(leaf.verdicts == spec.model for leaf in judge.leaves)  # else somebody has named the file just now
-    lost = kept and not needed and file is not None and file != COLUMNS and _lost(file)
+    unasked = [leaf.name for leaf in judge.leaves if leaf.verdicts and not isinstance(leaf, PromptLeaf)]
+    lost = not (needed or unasked) and file is not None and file != COLUMNS and _lost(file)
     if lost or file == IN_MEMORY or file is None or (file == COLUMNS and not items):
-        if not needed:
+        if not unasked:
             return None
         raise UserError(
             f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of "
@@ -235,7 +237,7 @@ def recorded_for(
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
         judged = verdicts_in(table, names, card.task, card.aspects)
-        if lacks := [name for name in needed if name not in judged]:
+        if lacks := [name for name in unasked if name not in judged]:
             made = f"{card.name}@{card.version} was compiled from the verdicts in {listed(names)}"
             raise UserError(
                 f"{table.path}: no column {listed(lacks)}; {made}, and judges items that have them. Add what the same "

@@ -1,4 +1,4 @@
-"""Whom a saved judge asks: its own models, others that are named in their place, or nobody.
+"""Says whom a saved judge asks: its own models, others that are named in their place, or nobody.
 
 What a judge is made of is looked at in ``GivenJudge`` alone.
 """
@@ -28,6 +28,7 @@ class GivenJudge:
         compiled: Its tree.
         spec: The model that it asks, or where its verdicts were recorded.
         verdicts: Recorded verdicts that it reads, in place of those.
+        named: Somebody typed whom to ask: a file of verdicts that is not here holds none then.
         prompted: The models that prompts are put to whose verdicts were recorded, where an item has none.
     """
 
@@ -36,6 +37,7 @@ class GivenJudge:
     spec: LMSpec
     verdicts: RecordedVerdicts | None = field(default=None, repr=False)
     prompted: Mapping[str, LMSpec] = field(default_factory=dict)
+    named: bool = False
 
     @property
     def card(self) -> ProgramCard:
@@ -103,7 +105,7 @@ def as_loaded(
     spec = model_of(program.card, lm=lm if named is None else None, api_base=api_base)
     models = _models_of(prompts, named)
     asked = {name: LMSpec.parse(one, api_base=api_base, temperature=temperature) for name, one in models.items()}
-    return GivenJudge(program=program, compiled=compiled, spec=spec, prompted=asked)
+    return GivenJudge(program=program, compiled=compiled, spec=spec, prompted=asked, named=named is not None)
 
 
 def _models_of(prompts: Sequence[PromptLeaf], lm: str | None) -> dict[str, str]:

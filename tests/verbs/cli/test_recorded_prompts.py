@@ -210,7 +210,7 @@ def test_a_cascade_asks_the_dear_model_only_about_what_needs_it(cascade: Path, m
 @pytest.mark.parametrize(
     ("lm", "seen"),
     [
-        (None, "no verdict of cheap, and its verdicts were of cheap-model; provider/name is valid"),
+        (None, "verdicts: no such file"),  # nobody said that a model is to be paid in place of it
         ("dear=openai/b", "no verdict of cheap, and its verdicts were of cheap-model; provider/name is valid"),
         ("chaep=openai/a,dear=openai/b", "chaep is neither a judge nor a model of these verdicts; cheap, cheap-model"),
     ],
