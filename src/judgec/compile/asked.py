@@ -13,13 +13,7 @@ import numpy as np
 from judgec.compile.folds.parts import Parts
 from judgec.compile.held_out import memory_of
 from judgec.compile.manners import MANNERS
-from judgec.compile.search.candidates import (
-    UNCOMPILED,
-    first_predictor,
-    split_rubric,
-    task_module,
-    with_instructions,
-)
+from judgec.compile.search.candidates import UNCOMPILED, first_predictor, split_rubric, task_module
 from judgec.compile.search.plan import (
     ASKED_AGAIN,
     DOLLAR_MARGIN,
@@ -42,7 +36,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.about_judges import AboutJudge
 from judgec.raters.judge import load_judge
 from judgec.raters.piece import Piece
-from judgec.raters.predictors import module_of
+from judgec.raters.predictors import module_of, with_instructions
 from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all

@@ -26,7 +26,7 @@ from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
 from judgec.compile.rewrites import plan_rewrites, rewritten
 from judgec.compile.rivals import PromotionTest, standing_of
-from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
@@ -42,6 +42,7 @@ from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
 from judgec.raters.judge import JudgeTree
+from judgec.raters.predictors import with_instructions
 from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.replies import is_unread

@@ -120,6 +120,14 @@ def module_of(prompt: PromptLeaf, scale: Scale | None = None) -> dspy.Predict:
     return with_verdict(with_adapter(predict, prompt.form), prompt.verdict)
 
 
+def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:
+    """A copy of the judge that is told this, and nothing else, beside its inputs."""
+    copy: dspy.Module = module.deepcopy()
+    for predict in copy.predictors():
+        predict.signature = predict.signature.with_instructions(instructions)
+    return copy
+
+
 def rewritten(prompt: PromptLeaf, scale: Scale, change: Callable[[dspy.Module], dspy.Module]) -> PromptLeaf:
     """A prompt in fields, changed as a predictor; turns stay as they are."""
     return prompt if prompt.turns else saved_prompt(change(module_of(prompt, scale)), scale, prompt.name, prompt.lm)

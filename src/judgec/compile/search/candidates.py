@@ -7,6 +7,7 @@ import dspy
 
 from judgec.lm.adapters import CHAT, with_adapter
 from judgec.lm.executor import Ask
+from judgec.raters.predictors import with_instructions
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.raters.tree import Rates
@@ -87,14 +88,6 @@ def task_module(labels: LabelSet, adapter: str = CHAT) -> dspy.Module:
     """The prompt of a judge of these labels before anything is compiled, in the form of an adapter."""
     module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields, languages_of(labels.items))
     return with_adapter(module, adapter)
-
-
-def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:
-    """A copy of the judge that is told this, and nothing else, beside its inputs."""
-    copy = module.deepcopy()
-    predict = first_predictor(copy)
-    predict.signature = predict.signature.with_instructions(instructions)
-    return copy
 
 
 def instructed(module: dspy.Module, texts: Mapping[str, str]) -> tuple[Candidate, ...]:

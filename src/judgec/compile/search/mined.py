@@ -15,11 +15,12 @@ from dspy.utils.exceptions import AdapterParseError
 
 from judgec.compile.dataset import Part, joined
 from judgec.compile.gepa_driver import FIELD, AnyFormat, reply_fields
-from judgec.compile.search.candidates import Candidate, Unseen, first_predictor, split_rubric, with_instructions
+from judgec.compile.search.candidates import Candidate, Unseen, first_predictor, split_rubric
 from judgec.compile.search.task import Task
 from judgec.compile.stopping import Stop
 from judgec.raters.criteria import MineCriteria
 from judgec.raters.fencing import fence
+from judgec.raters.predictors import with_instructions
 from judgec.records.consensus import settled
 
 MINED = "mined"
