@@ -31,7 +31,7 @@ from judgec.labels.rows.ranges import MARK
 from judgec.lm.adapters import with_verdict
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
-from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
+from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.about_judges import AboutJudge
 from judgec.raters.judge import load_judge
@@ -168,8 +168,7 @@ def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
 
 def _learned_nothing(program: Program) -> bool:
     """True if its prompt is what it was before anybody saw a label."""
-    card = program.card
-    return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == NO_LM
+    return program.card.settings.get("prompt") == UNCOMPILED
 
 
 def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:

@@ -402,9 +402,11 @@ def card_settings(
         found["kind"] = JURY_KIND
     if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
         found["prompts"] = "; ".join(searched)
-    if not settings.rated.asked:  # of several each has its own
-        said = [("adapter", one.form) for one in judge.prompts if one.form != CHAT]
-        found |= dict([*said, *(("verdict", one.verdict) for one in judge.prompts if one.fields and one.verdict)])
+    written = [one for one in judge.prompts if one.fields]
+    if (form := next((one.form for one in written), CHAT)) != CHAT:
+        found["adapter"] = form
+    if not settings.rated.asked and (own := next((one.verdict for one in written), None)) is not None:
+        found["verdict"] = own
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:

@@ -48,28 +48,28 @@ from judgec.records.tasks.spec import PAIR
 A_MODEL = "provider/name"  # as --lm is typed
 
 
-def no_verdicts(leaf: Leaf) -> Rater:
-    """A leaf whose verdicts nobody gives.
+def no_verdicts(leaf: Leaf, judge: str = "") -> Rater:
+    """A leaf whose verdicts nobody gives; ``judge`` names the judge that it is of.
 
     Raises:
         UserError: Always.
     """
+    whose = f"{judge}: {leaf.name}" if judge else leaf.name
     raise UserError(
-        f"{leaf.name}: its verdicts were recorded, and a judge that is made of them is asked by judge FILE and "
-        "load_judge alone, which look them up. Name a judge whose members are all asked, or compile one without "
-        "recorded ones."
+        f"{whose}: its verdicts were recorded, and a judge that is made of them is asked by judge FILE and load_judge "
+        "alone, which look them up. Name a judge whose members are all asked, or compile one without recorded ones."
     )
 
 
-def require_asked(judge: "JudgeTree") -> None:
-    """Refuse a judge of which somebody's verdicts were recorded, of other items than are judged here.
+def require_asked(judge: "JudgeTree", name: str) -> None:
+    """Refuse a judge, by its name, of which somebody's verdicts were recorded, of other items than are judged here.
 
     Raises:
         UserError: Naming whose.
     """
     for leaf in judge.leaves:
         if leaf.verdicts:
-            no_verdicts(leaf)
+            no_verdicts(leaf, name)
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
     """
     judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base, labels=options)
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
-    require_asked(judge.compiled)
+    require_asked(judge.compiled, f"--judge {judge.name}")
     return _audited(options, judge, watch)
 
 

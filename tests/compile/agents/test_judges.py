@@ -41,5 +41,5 @@ def test_first_proven_champion_that_can_be_asked_reports_and_recorded_verdicts_c
     other = report_judging(tmp_path, found, able)
     assert other is not None
     assert other.name == "c@1"
-    with pytest.raises(UserError, match=r"^gpt: its verdicts were recorded"):
+    with pytest.raises(UserError, match=r"^\w+@\d: gpt: its verdicts were recorded"):
         able(judging(tmp_path, "a", "--report-judge", unproven=False))

@@ -14,7 +14,6 @@ from pathlib import Path
 import dspy
 import pytest
 
-import judgec
 from judgec.errors import ArtifactError, BudgetError, InputError, ServiceError, UserError
 from judgec.verbs.cli.app import main
 from tests.service import policies
@@ -176,20 +175,6 @@ def test_judge_with_samples_of_a_judge_without_a_model_is_refused(tmp_path: Path
     save_judge(tmp_path, lm={"model": "embedded", "temperature": 0.0})
     with pytest.raises(UserError, match="--samples"):
         run(request(tmp_path, write_items(tmp_path / "items.jsonl", 2), None, samples=2))
-
-
-def test_judge_that_rules_answered_for_loads_and_refuses_with_the_command_that_compiles_it(tmp_path: Path) -> None:
-    save_judge(tmp_path, lm={"model": "embedded"})
-    judge = judgec.load_judge("mine", home=tmp_path)
-    assert judge.card.task == "grade"
-    again = r"gone.*judgec compile-judge LABELS --name"
-    with pytest.raises(UserError, match=again):
-        judge(query="How far is 1?", answer="1 km", contexts=["It is 1."])
-    with pytest.raises(UserError, match=again):
-        run(request(tmp_path, write_items(tmp_path / "items.jsonl", 2), None))
-    with pytest.raises(UserError, match=again):
-        judgec.export("mine", to="python", out=tmp_path / "new", home=tmp_path)
-    assert judgec.export("mine", to="prompt", out=tmp_path / "p.json", home=tmp_path).files
 
 
 def test_jury_of_two_judges_reports_both_and_how_they_agree(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class WorkingJudge:
         if not self.judge.asks_lm:
             return session.ask
         spec = self.spec or programs.model_of(self.card, api_base=session.spec.base_beside(self.card.lm))
-        require_asked(self.judge)
+        require_asked(self.judge, self.name)
         return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
 
 
