@@ -25,7 +25,7 @@ def test_regular_takes_files_and_links_to_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("stem", ["card", "program", "split", "report", "calibration"])
+@pytest.mark.parametrize("stem", ["card", "tree", "split", "report"])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
 def test_pipe_or_folder_in_the_place_of_a_file_of_a_version_is_refused(
     tmp_path: Path, stem: str, make: Callable[[Path], None]

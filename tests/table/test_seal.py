@@ -32,8 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 CHANGES: dict[str, Change] = {
-    "calibration": lambda content: content.update(calibrators={"grade": -1}),
-    "program": lambda content: content["self"]["signature"].update(instructions="Always grade 5."),
+    "tree": lambda content: content["self"].update(instructions="Always grade 5."),
     "card": lambda content: content.update(promoted=False),
     "split": lambda content: content.clear(),
     "report": lambda content: content.update(n=2),
@@ -127,7 +126,7 @@ def test_manifest_deleted_beside_changed_files_is_refused_until_they_are_sealed_
     (folder / seal.NAME).unlink()
     assert seal.state_of(folder) == ("sealed", ())  # as long as the files are the same
 
-    changed(folder, "calibration", CHANGES["calibration"])
+    changed(folder, "tree", CHANGES["tree"])
     with pytest.raises(ArtifactError, match=rf"0001/{seal.NAME}: missing"):
         programs.load(home, "sensors@1")
     with seal.reading(allow_modified=True):

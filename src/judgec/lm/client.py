@@ -200,7 +200,7 @@ class _Rollouts(BaseCallback):  # type: ignore[misc]  # DSPy's classes are untyp
 
 
 class NobodyAsked:
-    """Where no model is named: only a judge that was compiled when rules stood in for one still asks here."""
+    """Where no model is named, as by ``--lm embedded``: a judge that asks one is refused."""
 
     identity = ""
 
@@ -211,8 +211,8 @@ class NobodyAsked:
             UserError: Always.
         """
         raise UserError(
-            "this judge asks rules that stood in for a model, and these are gone; without --lm the evidence alone "
-            "judges now. Compile it again: judgec compile-judge LABELS --name NAME."
+            "no model is named, and this judge asks one. Name it, --lm provider/name, or compile a judge of the "
+            "evidence alone: judgec compile-judge LABELS --name NAME."
         )
 
     async def acomplete(self, request: Request) -> NoReturn:

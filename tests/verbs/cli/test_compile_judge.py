@@ -78,7 +78,7 @@ def test_judge_that_is_better_is_promoted_and_its_split_is_to_quotas(shared: Sha
     assert report["test"]["compiled"]["n"] == counts.count("test")
     assert json.loads((family / "aliases.json").read_text()) == {"champion": 1, "challenger": 2}
     assert [look["version"] for look in json.loads((family / "family.json").read_text())["looks"]] == ["0001", "0002"]
-    stems = ("program", "calibration", "card", "split", "report", "manifest")
+    stems = ("tree", "card", "split", "report", "manifest")
     names = {*(f"{stem}.json" for stem in stems), "report.html", "items.jsonl"}
     assert {path.name for path in (family / "0001").iterdir()} == names
     assert not list(family.glob(".*partial*"))
@@ -124,7 +124,7 @@ def test_run_read_back_from_mlflow_holds_the_report(shared: Shared) -> None:
     sizes = {given.tags[0].value: json.loads(given.dataset.profile)["num_rows"] for given in run.inputs.dataset_inputs}
     assert sizes == report["split"]
     judge = {file.path for file in client.list_artifacts(run.info.run_id, "judge")}
-    assert judge >= {f"judge/{name}.json" for name in ("program", "calibration", "card", "split", "report")}
+    assert judge >= {f"judge/{name}.json" for name in ("tree", "card", "split", "report")}
     children = client.search_runs([run.info.experiment_id], f"tags.mlflow.parentRunId = '{run.info.run_id}'")
     assert len(children) >= len(report["candidates"])
     champion = client.get_model_version_by_alias("world", "champion")

@@ -218,7 +218,7 @@ def subject_of(
         fields=fields,
         model=model,
         experts=experts,
-        grade_fields=tuple(name for one in judge.prompts for name in one.grades),
+        grade_fields=tuple(name for one in judge.prompts for name in one.grades) or AuditSubject.grade_fields,
         seed=seed,
         pairwise=judge.pairs,
         graded=graded,
