@@ -341,6 +341,11 @@ PROMPTS: dict[str, Poison] = {  # of a prompt under a calibrator
     "field with an unknown key": lambda tree: tree["of"]["fields"][0].update(prefix="x"),
     "field of another type": lambda tree: tree["of"]["fields"][0].update(type="os.system"),
     "no fields": lambda tree: tree["of"].update(fields=[]),
+    "a field less than its card": lambda tree: tree["of"].update(fields=tree["of"]["fields"][1:], demos=[]),
+    "form of a verdict without a place for it": lambda tree: tree["of"].update(verdict="x"),
+    "two raters of one name": lambda tree: tree.update(
+        of={"kind": "mean", "of": [tree["of"], {**tree["of"], "instructions": "x"}]}
+    ),
     "fields and turns": lambda tree: tree["of"].update(turns={"": [["user", "{query}"]]}),
     "no grade": lambda tree: tree["of"].update(fields=[one for one in tree["of"]["fields"] if one["type"] != "grade"]),
     "two grades": lambda tree: tree["of"]["fields"].append({**tree["of"]["fields"][-2], "name": "other"}),

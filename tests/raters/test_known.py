@@ -248,7 +248,7 @@ def test_features_and_parts_are_computed_once_and_come_back_exactly(tmp_path: Pa
         again, some = (kept.begin(evidence, known, rows)() for rows in (range(20), [7, 3]))
         other = replace(evidence, mean_length=evidence.mean_length + 1)
         with pytest.raises(IndexError):
-            KeptFeatures(journal, "judge").begin(other, known, [7])
+            kept.begin(other, known, [7])  # nobody takes features of other evidence for its own
     for found in (first, again):
         assert np.array_equal(found[0], features)
         assert found[1] == parts
@@ -282,7 +282,7 @@ def test_features_of_texts_that_come_again_are_computed_and_kept_once(
         runs = [KeptFeatures(journal, "judge", processes) for journal in journals]
         begun = [[kept.begin(evidence, piece, range(4)) for piece in pieces] for kept in runs]
         found = [observed() for run in begun for observed in (run[::-1] if last_first else run)]
-        assert not any(kept._begun for kept in runs)
+        assert not any(any(kept._begun.values()) for kept in runs)
         again = KeptFeatures(journals[0], "judge").begin(evidence, unseen(pieces[0]), range(4))()
     assert computed == ([] if count else [4, 4])
     for values, packed in (*found, again):

@@ -216,6 +216,18 @@ def test_runs_of_a_judge_are_one_verdict_and_counted() -> None:
     assert whole.calls_of("b", ["x", "y", "z"]) == kept.calls_of("b", ["x", "y", "z"]) == (3.0, 2)
 
 
+@pytest.mark.parametrize("known", ["z", "a"])
+def test_a_flip_of_an_asked_prompt_stays_one_whatever_was_recorded_beside_it(known: str) -> None:
+    pairs = told(PAIRS, orders="mapped")
+    looked_up = recorded([prefers(known, "b", order) for order in ("ab", "ba")], about=pairs)
+    both = [prefers("b", "a", "ab"), prefers("b", "b", "ba"), *(prefers("a", "b", order) for order in ("ab", "ba"))]
+    asked = GivenVerdicts(recorded(both, about=pairs).judgments("j", ["a", "b"]))
+    (piece,) = pieces_of([Item(item_id, item_id, {"query": item_id}) for item_id in "ab"])
+    with pytest.raises(StopIteration) as ended:
+        next(RecordedRater(looked_up, "j", Count(), prompt=asked).rate(piece))
+    assert ended.value.value.flipped.tolist() == [False, True]
+
+
 def test_prompt_of_a_recorded_judge_is_asked_where_an_item_has_no_verdict() -> None:
     first, later = recorded([said("2", 1), said("4", None)]), recorded([said("a", 3), said("c", 0)])
     (piece,) = pieces_of([Item(item_id, item_id, {"query": item_id}) for item_id in "abcd"])

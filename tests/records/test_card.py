@@ -16,7 +16,7 @@ def make_card(**changes: object) -> ProgramCard:
         "scale": Scale(grades=(1, 2, 3), accept_at=3),
         "aspects": ("grade",),
         "fields": ("query", "answer"),
-        "signature": ("self.query: input str",),
+        "signature": (),  # of no prompt in fields
         "data_digest": "d" * 64,
         "split_digest": "s" * 64,
         "lm": {"model": "openai/gpt-4o-mini", "temperature": 0.0, "max_tokens": 2048},

@@ -273,7 +273,9 @@ class Session:
     def _member(self, juror: str) -> LMSpec:
         return self.spec.members[juror] if juror else self.spec
 
-    def finish(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+    def finish(
+        self, requests: Iterable[Request], *, total: int | None = None, ask: Ask | None = None
+    ) -> Iterator[Reply]:
         """As ``ask_whole``, to an end: what does not fit the caps, or comes after the service was lost, says so.
 
         Raises:
@@ -282,7 +284,7 @@ class Session:
         asked = list(requests)
         unanswered = {request.key for request in asked}
         try:
-            for reply in self.ask_whole(asked, total=total):
+            for reply in (ask or self.ask_whole)(asked, total=total):
                 unanswered.discard(reply.key)
                 yield reply
         except ServiceError as error:

@@ -54,8 +54,8 @@ class KeptFeatures:
 
     def __init__(self, journal: Journal, name: str, processes: Processes | None = None) -> None:
         self._journal, self._name, self._processes = journal, name, processes
-        self._facts: Facts | None = None
-        self._begun: dict[bytes, tuple[Observed | Future[Observed], int]] = {}  # of pieces that are open
+        self._facts: dict[str, Facts] = {}  # by evidence
+        self._begun: dict[str, dict[bytes, tuple[Observed | Future[Observed], int]]] = {}  # of pieces that are open
 
     def begin(
         self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool = False
@@ -66,17 +66,20 @@ class KeptFeatures:
         release that knew no parts are not mistaken for it.
 
         Args:
-            evidence: One and the same in every call.
+            evidence: Makes the features.
             piece: The items.
             rows: Which of them, in the order of the result.
             turned: Of their mirror images.
         """
-        if self._facts is None:
-            digest = hashlib.sha256(f"{evidence.digest} parts {PARTS_VERSION}".encode()).digest()
-            self._facts = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
+        made_by = evidence.digest
+        if made_by not in self._facts:
+            digest = hashlib.sha256(f"{made_by} parts {PARTS_VERSION}".encode()).digest()
+            said = f"{self._name}, {len(evidence.names)} features"
+            self._facts[made_by] = Facts(self._journal, "features", digest, said)
         if turned:
             piece, rows = both_orders(piece), [row + len(piece.item_ids) for row in rows]
-        facts, begun, wanted = self._facts, self._begun, [piece.digests[row] for row in rows]
+        facts, begun = self._facts[made_by], self._begun.setdefault(made_by, {})
+        wanted = [piece.digests[row] for row in rows]
         known = facts.get_many(wanted)
         missing = {digest: row for row, digest in zip(rows, wanted, strict=True) if digest not in known}
         new = [digest for digest in missing if digest not in begun]

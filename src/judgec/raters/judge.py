@@ -13,6 +13,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.executor import Ask
 from judgec.lm.spec import FUNCTION
+from judgec.raters.about_judges import ROLES
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.checks import COLUMNS
 from judgec.raters.piece import Piece
@@ -22,6 +23,7 @@ from judgec.raters.programs import BEFORE, Json, Program, gone
 from judgec.raters.prompt import leaf_rater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import Rater
+from judgec.raters.replies import is_form
 from judgec.raters.run import Bound, Run
 from judgec.raters.signatures import fingerprint
 from judgec.raters.tree import (
@@ -36,6 +38,7 @@ from judgec.raters.tree import (
     Rates,
     SavedTree,
 )
+from judgec.raters.turns import unfit
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.cost import JudgeKind
 from judgec.records.counts import plural
@@ -66,8 +69,9 @@ def require_asked(judge: "JudgeTree", name: str) -> None:
 
     Raises:
         UserError: Naming whose.
+        ArtifactError: It needs what is gone.
     """
-    for leaf in judge.leaves:
+    for leaf in judge.rater.leaves:
         if leaf.verdicts:
             no_verdicts(leaf, name)
 
@@ -243,7 +247,30 @@ def load_judge(program: Program) -> JudgeTree:
     except ArtifactError as fault:  # of the evidence
         raise ArtifactError(f"{where}: {fault}") from fault
     _require_sound(tree, card, where)
-    return JudgeTree(tree, *about)
+    judge = JudgeTree(tree, *about)
+    _require_own(judge, card, where)
+    return judge
+
+
+def _require_own(judge: JudgeTree, card: ProgramCard, where: str) -> None:
+    """Refuse leaves that are not those of the card.
+
+    Raises:
+        ArtifactError: Another prompt, or two raters of one name.
+    """
+    by_name = {one.name: one for one in judge.leaves}
+    if twice := [one.name for one in judge.rater.leaves if one != by_name[one.name]]:
+        raise ArtifactError(f"{where}: two raters of the name {twice[0]}; one is valid. Compile it again.")
+    members = json.loads(str(card.lm.get("members", "{}")))
+    if members and (strange := [name for name in by_name if name not in members]):
+        known = ", ".join(members)
+        raise ArtifactError(
+            f"{where}: rater {strange[0]!r}; those of the card, {known}, were expected. Compile it again."
+        )
+    signature = signature_of(judge)
+    if signature and card.signature and signature != tuple(card.signature):
+        other = sorted({*signature} ^ {*card.signature}) or ["the order of the fields"]
+        raise ArtifactError(f"{where}: the prompt is none of its card: {', '.join(other)} differ. Compile it again.")
 
 
 def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
@@ -254,6 +281,14 @@ def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
     """
     for one in node.parts:
         _require_sound(one, card, where)
+    turns = node.turns if isinstance(node, PromptLeaf) and card.task in TASKS else {}
+    if turns and (strange := unfit(turns, card.task, card.aspects)):
+        raise ArtifactError(f"{where}: its turns: {strange}. Compile it again.")
+    if roles := {role for some in turns.values() for role, _ in some} - ROLES:
+        raise ArtifactError(f"{where}: role {min(roles)}; {', '.join(sorted(ROLES))} are valid. Compile it again.")
+    form = node.verdict if isinstance(node, PromptLeaf) else None
+    if form is not None and not is_form(form):
+        raise ArtifactError(f"{where}: verdict {form!r}; a text with {{v}} for the grade is valid. Compile it again.")
     if isinstance(node, PromptLeaf) and node.fields and len(node.grades) != len(card.aspects):
         raise ArtifactError(
             f"{where}: prompt {node.name} with grades {', '.join(node.grades) or 'none'}; one for each of "

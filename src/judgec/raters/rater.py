@@ -150,5 +150,7 @@ class RecordedRater:
         if self.prompt is None or not rows:
             return said
         more = yield from self.prompt.rate(piece.only(rows))
+        if said.flipped is None and more.flipped is not None:
+            said = replace(said, flipped=np.zeros(len(named), dtype=bool))
         kept = np.flatnonzero(said.asked).tolist()
         return concatenate([said.subset(kept), more]).subset(np.argsort([*kept, *rows]).tolist())

@@ -281,7 +281,7 @@ class Cascade(Node):
     kind: Literal["cascade"] = "cascade"
     first: "Rates"
     then: "Rates"
-    below: float = Field(ge=0, le=1)
+    below: float = Field(ge=0, le=1, strict=True)
 
     def rate(self, piece: Piece, run: Run) -> Rating:
         """As ``Node.rate``."""
@@ -293,7 +293,7 @@ class Cascade(Node):
 
     def passed_on(self, first: Judgments) -> IntArray:
         """Positions of the items that the second is asked about."""
-        return np.flatnonzero(least_confidence(first) < self.below)
+        return np.flatnonzero(~(least_confidence(first) >= self.below))
 
     @property
     def parts(self) -> tuple[Node, ...]:

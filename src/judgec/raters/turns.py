@@ -37,7 +37,8 @@ def unfit(turns: Mapping[str, Sequence[tuple[str, str]]], task: str, aspects: Se
     """
     spec = TASKS[task]
     shown = {name for some in turns.values() for _, text in some for name in PLACEHOLDER.findall(text)}
-    if lacking := [aspect for aspect in aspects if len(aspects) > 1 and aspect not in turns]:
+    every = len(aspects) == 1 and EVERY in turns
+    if lacking := [aspect for aspect in aspects if not every and aspect not in turns]:
         return f"no text for {', '.join(lacking)}"
     if strange := sorted(shown - set(spec.inputs)):
         return f"{', '.join(f'{{{name}}}' for name in strange)}, and items of {task} have {', '.join(spec.inputs)}"

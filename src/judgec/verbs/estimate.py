@@ -12,19 +12,21 @@ import numpy as np
 from judgec.compile.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.errors import UserError
 from judgec.labels.bulk.judged_file import item_id_in, judged_rows, number_in
-from judgec.labels.labels import item_digest, label_file, read_item_file
+from judgec.labels.labels import ItemFile, item_digest, label_file, read_item_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.raters.judge import recorded_judges
 from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
+from judgec.raters.recorded import OnWhat, read_recorded
+from judgec.raters.verdicts import as_recorded
 from judgec.records.consensus import people_mean
 from judgec.records.conversation import usual_turn
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.label import FloatArray, IntArray, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
 from judgec.report.page.notebook import notebook
@@ -38,6 +40,7 @@ from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
 from judgec.verbs.opened import VerdictCount, abstaining, open_judges, open_session
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
+from judgec.verbs.recorded import COLUMNS
 from judgec.verbs.source import LabelSource, read_source
 from judgec.verbs.spending import account_for
 from judgec.verbs.validity import require_inputs, validity_of
@@ -257,11 +260,13 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     """
     asked = labelled_for(options)
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
-    items = _items(options, asked.judge.program)
+    file = _items(options, asked.judge.program)
+    items = file.items
     require_inputs([asked.judge.card], items)
     watch.stage("judge", f"{plural(len(items), 'item')} with {asked.judge.name}, {asked.judge.asked_at}")
     account = account_for(options, options.judge, count_journaled=False)
-    own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
+    beside = _beside(items, asked.labels)
+    own, extra = _verdicts(options, asked, ((asked.judge, items), (asked.on_labels, beside)), watch, account, file)
     return _estimated(asked, items, own, extra, account)
 
 
@@ -276,9 +281,10 @@ def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch
         watch: Told of progress.
     """
     asked = labelled_for(options)
-    items = _items(options, asked.judge.program)
+    items = _items(options, asked.judge.program).items
     own = _read_out(found.path, asked.judge.card.aspects, found.names.to_json())
-    (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent(), found.account)
+    beside = _beside(items, asked.labels)
+    (extra,) = _verdicts(options, asked, ((asked.on_labels, beside),), watch or Silent(), found.account)
     return _estimated(asked, items, own, extra, found.account)
 
 
@@ -289,11 +295,13 @@ class LabelledJudge:
     Args:
         workspace: Where it is.
         judge: The judge.
+        on_labels: The same, where its verdicts are columns of what is judged with those in the columns of the labels.
         labels: Without those that it has learned from.
     """
 
     workspace: Workspace
     judge: GivenJudge
+    on_labels: GivenJudge
     labels: HeldOut
 
 
@@ -312,10 +320,15 @@ def labelled_for(options: EstimateOptions) -> LabelledJudge:
         workspace = options.judge.workspace
         program = workspace.load(options.judge.name)
         given = replace(options.judge, program=program)
-    labels = _labelled(options, workspace, program)
+    read, name = _labels(options, workspace, program)
+    labels = held_out(read, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
     judge = as_asked(given, options)
     require_accepts(judge, f"--estimate {ACCEPT_RATE}")
-    return LabelledJudge(workspace, judge, labels)
+    on_labels = judge
+    if judge.spec.recorded == COLUMNS and judge.verdicts is None and read.judged:
+        table = as_recorded(name, read.judged, program.card.task)
+        on_labels = replace(judge, verdicts=read_recorded(table, OnWhat.of_card(program.card)))
+    return LabelledJudge(workspace, judge, on_labels, labels)
 
 
 def require_accepts(judge: GivenJudge, option: str) -> None:
@@ -331,7 +344,7 @@ def require_accepts(judge: GivenJudge, option: str) -> None:
         )
 
 
-def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) -> HeldOut:
+def _labels(options: EstimateOptions, workspace: Workspace, program: Program) -> tuple[LabelSet, str]:
     card = program.card
     reading = as_reading(
         task=card.task,
@@ -342,21 +355,16 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
     )
     if isinstance(options.labels, str | Path):
         source = LabelSource(str(options.labels), reading)
-        labels, name = (
-            read_source(source, workspace.store, workspace.environ, card, recorded_judges(program)),
-            source.path,
-        )
-    else:
-        from judgec.verbs.frames import as_table  # pandas, which nothing else here needs
+        judges = recorded_judges(program)
+        return read_source(source, workspace.store, workspace.environ, card, judges), source.path
+    from judgec.verbs.frames import as_table  # pandas, which nothing else here needs
 
-        table = as_table(options.labels, options.missing)
-        how = on_scale_of(card, as_reading(judges=recorded_judges(program)).over(reading).over(Datasheet()))
-        labels = label_file(table, how, usual=usual_turn(card.fields)).labels
-        name = table.path
-    return held_out(labels, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
+    table = as_table(options.labels, options.missing)
+    how = on_scale_of(card, as_reading(judges=recorded_judges(program)).over(reading).over(Datasheet()))
+    return label_file(table, how, usual=usual_turn(card.fields)).labels, table.path
 
 
-def _items(options: EstimateOptions, program: Program) -> Sequence[Item]:
+def _items(options: EstimateOptions, program: Program) -> ItemFile:
     card, items = program.card, options.items
     if isinstance(items, str | Path):
         source: TableSource = str(items)
@@ -366,7 +374,7 @@ def _items(options: EstimateOptions, program: Program) -> Sequence[Item]:
         source = as_table(items)
     return read_item_file(
         source, task=card.task, rename=options.columns, turn=options.turn, usual=usual_turn(card.fields)
-    ).items
+    )
 
 
 def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
@@ -378,21 +386,23 @@ def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
 def _verdicts(
     options: EstimateOptions,
     asked: LabelledJudge,
-    groups: Sequence[Sequence[Item]],
+    groups: Sequence[tuple[GivenJudge, Sequence[Item]]],
     watch: Watch,
     account: Account,
+    file: ItemFile | None = None,
 ) -> list[dict[str, ItemVerdict]]:
-    """Verdicts of the judge on the items of each group, by item_id, as in ``judge_file``."""
+    """Verdicts of the judge on the items of each group, by item_id, as in ``judge_file``; ``file`` is the first's."""
     said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
-    if not any(groups):
+    if not any(items for _, items in groups):
         return said
     certain = abstaining([asked.judge.card], options.abstain_below)
     with open_session(options, asked.workspace, watch, account=account) as session:
         count = VerdictCount(session, watch.progress)
-        for items, verdicts in zip(groups, said, strict=True):
+        for number, ((given, items), verdicts) in enumerate(zip(groups, said, strict=True)):
             if not items:
                 continue
-            judge = open_judges([asked.judge], len(items), options, session, count)
+            table, columns = (file.table, file.rename) if file is not None and not number else ("", None)
+            judge = open_judges([given], len(items), options, session, count, table, columns)
             for judgments in judge.judge(pieces_of(items)):
                 final = certain(judgments)
                 accept = np.where(final.accept == UNSCORED, np.nan, final.accept).astype(np.float64)

@@ -78,7 +78,7 @@ def export(options: ExportOptions, watch: Watch) -> Export:
 
 def _prompt(options: ExportOptions, program: Program, name: str) -> Export:
     card, judge = program.card, load_judge(program)
-    recorded = card.settings.get("kind") == "recorded"
+    recorded = "recorded" in {judge.kind, card.settings.get("kind")}
     if recorded and not judge.prompts:
         raise UserError(
             f"export {name}: the prompts of its recorded judges are not known; STEM.judges.json beside the "

@@ -38,7 +38,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.table.tables import TableSource
 from judgec.verbs.options.judge import Asking
-from judgec.verbs.recorded import recorded_for, without
+from judgec.verbs.recorded import COLUMNS, recorded_for, without
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.whom import GivenJudge
 from judgec.verbs.workspace import Workspace
@@ -240,9 +240,9 @@ def judge_rows(
         def models() -> Session:
             return stack.enter_context(session(None))
 
-        def reached(spec: LMSpec) -> Executor:
+        def reached(spec: LMSpec) -> Ask:
             with lock:
-                return models().executor(spec)
+                return partial(models().finish, ask=models().other_whole(spec))
 
         def asked(leaf: Leaf) -> Rater:
             to = leaf.name if several else ""
@@ -260,11 +260,11 @@ def judge_rows(
         return rate_all(Bound(compiled.rater, compiled.run(leaves.open)), items, routed(ways) if ways else nobody)
 
 
-def _once(reached: Callable[[LMSpec], Executor], spec: LMSpec) -> Ask:
+def _once(reached: Callable[[LMSpec], Ask], spec: LMSpec) -> Ask:
     """The way to a model that is reached when somebody is asked about: no journal is for what asks nobody."""
 
     def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        yield from reached(spec).run(requests, total=total)
+        yield from reached(spec)(requests, total=total)
 
     return ask
 
@@ -324,6 +324,9 @@ class _Leaves:
                     card, judge, spec, self.file, self.columns, needed=not self.judge.named
                 )
             found = self._found[spec.model]
+        typed = self.judge.verdicts is not None or (spec.recorded != COLUMNS and not self.judge.named)
+        if found is not None and typed and not any(one.name in found.judges for one in judge.leaves if one.verdicts):
+            found.require(leaf.name)  # a file of something else: nobody pays for that unasked
         lacks = found is None or (leaf.name in self.judge.prompted and leaf.name not in found.judges)
         return None if lacks else found
 
@@ -387,7 +390,7 @@ class _Opening:
         ask = partial(leaf_rater, leaf, judge.scale, judge.aspects, both_orders=judge.pairs, count=self.count)
         if leaf.verdicts:
             to = f"{given.name} {name}"
-            self._ways[to] = _once(self._executor, given.prompted[name])
+            self._ways[to] = _once(lambda spec: self._executor(spec).run, given.prompted[name])
             return ask(to=to)
         executor = self._executor(given.spec.members.get(name, given.spec))
         self._ways[to := str(self._reached.index(executor))] = executor.run

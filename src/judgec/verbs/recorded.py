@@ -243,7 +243,8 @@ def recorded_for(
                 f"{table.path}: no column {listed(lacks)}; {made}, and judges items that have them. Add what the same "
                 "judge says of these items, or compile a judge that asks a model: judgec compile-judge --lm MODEL."
             )
-        return read_recorded(as_recorded(table.path, judged, card.task), about) if judged else None
+        said = as_recorded(table.path, judged, card.task) if judged else None
+        return read_recorded(said, about) if said is not None and (len(said.rows) or unasked) else None
     return read_recorded(file, about)
 
 

@@ -75,7 +75,7 @@ class GivenJudge:
     @property
     def accepts(self) -> bool:
         """False where the scale has no accept threshold and none was fitted: it accepts and rejects nothing."""
-        fitted = (one.accept_threshold for one in self.compiled.calibrators.values())
+        fitted = (one.accept_threshold for one in self.compiled.rater.calibrators.values())
         return self.card.scale.accept_index is not None or any(one is not None for one in fitted)
 
 
@@ -123,6 +123,11 @@ def _models_of(prompts: Sequence[PromptLeaf], lm: str | None) -> dict[str, str]:
             f"--lm {lm}: {', '.join(strange)} is neither a judge nor a model of these verdicts; "
             f"{', '.join(sorted({*own, *filter(None, own.values())}))} are valid before the =. Correct it."
         )
+    if none := [model for model in named.values() if "/" not in model or ":" in model.partition("/")[0]]:
+        raise UserError(
+            f"--lm {lm}: {none[0] or 'nothing'} is no model that prompts are put to; provider/name is valid, as "
+            "openai/gpt-4o, or recorded:FILE. Correct it."
+        )
     found = {name: named.get(name) or named.get(model) or model for name, model in own.items()}
     return {name: model for name, model in found.items() if model and "/" in model}
 
@@ -144,8 +149,9 @@ def as_asked(judge: Program | GivenJudge, asking: Asking) -> GivenJudge:
             return as_loaded(judge, api_base=api_base)
         judge = as_loaded(judge, lm=lm, api_base=api_base, temperature=asking.temperature)
     elif lm is not None or api_base is not None:
-        lm, api_base = lm or judge.spec.model, api_base or judge.spec.api_base
-        judge = replace(judge, spec=model_of(judge.card, lm=lm, api_base=api_base))
+        lm = lm if lm is not None or judge.named or judge.prompted else judge.spec.model
+        at = as_loaded(judge.program, lm=lm, api_base=api_base or judge.spec.api_base, temperature=asking.temperature)
+        judge = replace(at, verdicts=judge.verdicts)
     return replace(judge, spec=_sampled(judge.name, judge.spec, asking))
 
 

@@ -233,6 +233,34 @@ def test_a_model_without_provider_is_one_line_that_names_the_option(folder: Path
     assert not (folder / "no.jsonl").exists()
 
 
+@pytest.mark.parametrize("lm", ["gpt-4o", "embedded", "python:os:getcwd", "gpt/odd="])
+def test_what_is_no_model_is_never_asked_a_prompt(folder: Path, lm: str) -> None:
+    options = {"judge": "one@latest", "home": folder, "out": folder / "no.jsonl"}
+    with pytest.raises(UserError, match="no model that prompts are put to; provider/name is valid"):
+        judgec_api.judge_file(folder / "new.jsonl", lm=lm, **options)  # type: ignore[arg-type]  # each as its parameter
+
+
+def test_a_file_of_verdicts_of_somebody_else_makes_nobody_pay_for_the_prompt(folder: Path) -> None:
+    write(folder / "typo.jsonl", [{"item_id": f"n{n}", "judge": "gpt-odd", "grade": 3} for n in range(4)])
+    with FakeOpenAI(graded) as server:
+        options = {"judge": "one@latest", "home": folder, "out": folder / "no.jsonl", "api_base": server.base_url}
+        with pytest.raises(UserError, match=r"typo\.jsonl: no verdicts of judge gpt/odd; it has gpt-odd"):
+            judgec_api.judge_file(folder / "new.jsonl", lm=f"recorded:{folder / 'typo.jsonl'}", **options)  # type: ignore[arg-type]
+        assert server.calls == 0
+
+
+def test_rows_that_do_not_fit_the_budget_say_so_and_the_others_are_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    rows = [{"query": f"fresh row {n}", "document": f"doc {n}"} for n in range(6)]
+    with FakeOpenAI(graded) as server:
+        judge = judgec_api.load_judge("one@latest", lm="openai/fake", home=folder, api_base=server.base_url)
+        found = judge(pd.DataFrame(rows), budget=3, progress=False)
+        assert sum("fresh" in json.dumps(body) for body in server.bodies) == found["unscored"].isna().sum() > 0
+    assert {str(one) for one in found["unscored"].dropna()} == {"service error: --budget: 3 calls made"}
+
+
 def test_recorded_verdicts_without_a_prompt_are_looked_up_alone(folder: Path) -> None:
     (leaf,) = load_compiled(programs.load(folder, "bare@latest")).leaves
     assert leaf.kind == "recorded"
@@ -265,27 +293,39 @@ def test_items_with_a_verdict_ask_nobody_and_only_the_others_are_asked(
         assert [f"fresh {n}" in text for n, text in zip((2, 3), sorted(texts), strict=True)] == [True, True]
 
 
-def test_a_column_of_the_judged_file_stands_for_the_model_where_it_has_a_verdict(tmp_path: Path) -> None:
-    rows = [{**row, "odd": row["grade"]} for row in labels()]
-    write(tmp_path / "labels.jsonl", rows)
-    (tmp_path / "labels.datasheet.toml").write_text(SHEET)
-    (tmp_path / "labels.judges.json").write_text(
-        json.dumps({"odd": {"model": "openai/fake", "prompt": {"system": SYSTEM, "user": USER}}})
-    )
-    typed = "compile-judge labels.jsonl --judges odd --no-evidence --folds 1 --objective qwk --name columns"
-    judgec(tmp_path, *typed.split())
+@pytest.fixture(scope="module")
+def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge that reads a column of what is judged, and items with all, some and none of its verdicts."""
+    made = tmp_path_factory.mktemp("columns")
+    write(made / "labels.jsonl", [{**row, "odd": row["grade"]} for row in labels()])
+    (made / "labels.datasheet.toml").write_text(SHEET)
+    asked = {"model": "openai/fake", "prompt": {"system": SYSTEM, "user": USER}}
+    (made / "labels.judges.json").write_text(json.dumps({"odd": asked}))
+    judgec_api.compile_judge(
+        made / "labels.jsonl", judges="odd", evidence=False, folds=1, objective="qwk", name="columns",
+        home=made, progress=False,
+    )  # fmt: skip
     fresh = [{"item_id": f"n{n}", "query": f"fresh {n}", "document": f"doc {n}", "odd": 3 - n} for n in range(4)]
-    write(tmp_path / "all.jsonl", fresh)
-    write(tmp_path / "some.jsonl", [row | ({} if n % 2 else {"odd": None}) for n, row in enumerate(fresh)])
-    write(tmp_path / "none.jsonl", [{name: row[name] for name in row if name != "odd"} for row in fresh])
+    write(made / "all.jsonl", fresh)
+    write(made / "some.jsonl", [row | ({} if n % 2 else {"odd": None}) for n, row in enumerate(fresh)])
+    write(made / "none.jsonl", [{name: row[name] for name in row if name != "odd"} for row in fresh])
+    return made
+
+
+def test_an_estimate_reads_the_columns_of_items_and_labels_and_asks_nobody(columns: Path) -> None:
+    with FakeOpenAI(graded) as server:
+        options = {"judge": "columns@latest", "home": columns, "api_base": server.base_url, "progress": False}
+        rate = judgec_api.estimate(columns / "all.jsonl", labels=columns / "labels.jsonl", **options)  # type: ignore[arg-type]
+        assert (server.calls, rate.raw.n) == (0, 4)
+
+
+def test_a_column_of_the_judged_file_stands_for_the_model_where_it_has_a_verdict(columns: Path) -> None:
     with FakeOpenAI(graded) as server:
         found = {}
         for name in ("all", "some", "none"):
             options = ("--judge", "columns@latest", "--api-base", server.base_url, "--json")
-            done = judgec(
-                tmp_path, "judge", f"{name}.jsonl", *options, "--out", f"{name}.out.jsonl", OPENAI_API_KEY="k"
-            )
-            lines = [json.loads(line) for line in (tmp_path / f"{name}.out.jsonl").read_text().splitlines()]
+            done = judgec(columns, "judge", f"{name}.jsonl", *options, "--out", f"{name}.out.jsonl", OPENAI_API_KEY="k")
+            lines = [json.loads(line) for line in (columns / f"{name}.out.jsonl").read_text().splitlines()]
             sent = {str(body["messages"][-1]["content"]) for body in server.bodies if "fresh" in json.dumps(body)}  # type: ignore[index]  # JSON
             found[name] = json.loads(done.stdout)["lm_calls"], [row["unscored"] for row in lines], sent
     every = {f'Q: fresh {n}\nP:doc {n}\n{{"like": "this"}} é\n' for n in range(4)}
