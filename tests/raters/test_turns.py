@@ -214,7 +214,7 @@ def test_pairs_are_asked_in_both_orders() -> None:
         ({"": (("user", "{query}"),)}, "preference", ("grade",), "{answer_a}"),
         ({"accuracy": (("user", "{query}"),)}, "answer", ("accuracy", "tone"), "tone"),
         ({"accuracy": (("user", "{query}"),), "tone": (("user", "{answer}"),)}, "answer", ("accuracy", "tone"), ""),
-        ({"accuracy": (("user", "{query}"),)}, "answer", ("grade",), ""),
+        ({"accuracy": (("user", "{query}"),)}, "answer", ("grade",), "grade"),
     ],
 )
 def test_turns_that_cannot_be_put_to_items_of_a_task_say_why(

@@ -68,6 +68,13 @@ class GivenJudge:
         return f"{self.spec.asked_at}; items without a verdict: {asked}" if asked else self.spec.asked_at
 
     @property
+    def lm(self) -> str | None:
+        """Whom it asks, as ``--lm`` says it; None where its card says so."""
+        if any(leaf.verdicts for leaf in self.compiled.prompts):
+            return ",".join(f"{whose}={one.model}" for whose, one in self.prompted.items()) if self.named else None
+        return None if self.spec.members else self.spec.model
+
+    @property
     def models(self) -> list[str]:
         """Those that it asks, or that gave its recorded verdicts."""
         return [one.model for one in self.spec.members.values()] or [self.spec.model]
@@ -149,9 +156,10 @@ def as_asked(judge: Program | GivenJudge, asking: Asking) -> GivenJudge:
             return as_loaded(judge, api_base=api_base)
         judge = as_loaded(judge, lm=lm, api_base=api_base, temperature=asking.temperature)
     elif lm is not None or api_base is not None:
-        lm = lm if lm is not None or judge.named or judge.prompted else judge.spec.model
-        at = as_loaded(judge.program, lm=lm, api_base=api_base or judge.spec.api_base, temperature=asking.temperature)
-        judge = replace(at, verdicts=judge.verdicts)
+        api_base = api_base or judge.spec.api_base
+        at = as_loaded(judge.program, lm=lm or judge.lm, api_base=api_base, temperature=asking.temperature)
+        kept = judge.spec if lm is None and judge.spec.recorded is not None else at.spec
+        judge = replace(at, spec=kept, verdicts=judge.verdicts)
     return replace(judge, spec=_sampled(judge.name, judge.spec, asking))
 
 
