@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
-from judgec.raters.export.prompt import bare_prompts, lost_outside
+from judgec.raters.export.prompt import bare_prompts, lost_outside, placed
 from judgec.raters.export.promptfoo import promptfoo_files
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import load_judge
+from judgec.raters.predictors import module_of, saved_prompt
 from judgec.raters.programs import Program
+from judgec.raters.registry import judge_module
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import objective_name, show
 from judgec.report.report import Report
@@ -85,6 +87,9 @@ def _prompt(options: ExportOptions, program: Program, name: str) -> Export:
             "verdicts, or a column prompt, says them. Add it and compile again."
         )
     prompts = bare_prompts(judge, name)
+    if not judge.asks_lm:  # evidence alone: what a model would be asked that nobody compiled
+        asked_of = judge_module(card.task, card.scale, card.aspects, card.fields)
+        prompts = (placed(module_of(saved_prompt(asked_of, card.scale), card.scale), name),)
     lost = lost_outside(judge, abstains=bool(card.settings.get("abstain_below")))
     measured = measured_of(program)
     if options.out.suffix.lower() == ".json":
