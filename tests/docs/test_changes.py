@@ -185,7 +185,7 @@ class LessSure(Node):
         return self.of
 
 
-@@ raters/tree.py|    Prompt | RecordedLeaf | Function | Evidence
+@@ raters/tree.py|    PromptLeaf | RecordedLeaf | FunctionLeaf | EvidenceAlone
     LessSure |
 @@ proof
 from pathlib import Path

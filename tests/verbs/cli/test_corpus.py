@@ -130,7 +130,7 @@ def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None
     assert metrics["difference.score"] == pytest.approx(report["difference"]["score"]["value"])
     assert {"duel.net", "duel.wins", "difference.score.low", "lm_calls"} <= set(metrics)
     files = {path.name for path in (folder / "programs" / "ag" / "0001").iterdir()}
-    stems = ("program", "calibration", "card", "split", "report", "manifest")
+    stems = ("tree", "card", "split", "report", "manifest")
     assert files == {"report.html", "items.jsonl", *(f"{stem}.json" for stem in stems)}
     page = (folder / report["report_html"]).read_text(encoding="utf-8")
     assert "<h2>Head to head</h2>" in page
