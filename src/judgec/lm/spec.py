@@ -39,6 +39,12 @@ OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "logprobs")  #
 _THINKING = {"temperature", "max_tokens"}  # which models that think refuse
 
 
+def members_of(card: Mapping[str, object]) -> dict[str, dict[str, Scalar]]:
+    """What a card says of each judge of a jury, by name (``LMSpec.describe``); empty of one judge."""
+    found: dict[str, dict[str, Scalar]] = json.loads(str(card.get("members", "{}")))
+    return found
+
+
 class LMSpec(BaseModel):
     """One model and its settings, as named on the command line and recorded on the card.
 
@@ -205,7 +211,7 @@ class LMSpec(BaseModel):
         """
         recorded = str(card.get("model", ""))
         if recorded.startswith(JURY):
-            members = json.loads(str(card["members"]))
+            members = members_of(card)
             looked_up = {name for name, one in members.items() if str(one.get("model")).startswith(RECORDED)}
             if model is not None and not (looked_up and model.startswith(RECORDED)):
                 also = f", or recorded:FILE with verdicts of {', '.join(sorted(looked_up))}" if looked_up else ""

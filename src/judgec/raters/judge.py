@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.executor import Ask
-from judgec.lm.spec import FUNCTION
+from judgec.lm.spec import FUNCTION, members_of
 from judgec.raters.about_judges import ROLES
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.checks import COLUMNS
 from judgec.raters.piece import Piece
 from judgec.raters.pool import merged
-from judgec.raters.predictors import module_of, saved_prompt
+from judgec.raters.predictors import damaged, module_of, saved_prompt
 from judgec.raters.programs import BEFORE, Json, Program, gone
 from judgec.raters.prompt import leaf_rater
 from judgec.raters.rate import rate_all
@@ -239,11 +239,7 @@ def load_judge(program: Program) -> JudgeTree:
     try:
         tree = SavedTree.model_validate_json(json.dumps({"tree": program.tree})).tree
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ArtifactError(
-            f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}; a saved judge holds prompts, names and "
-            "numbers only. Compile it again, and do not trust whoever changed the file."
-        ) from error
+        raise damaged(error, where, "judge holds prompts, names and numbers") from error
     except ArtifactError as fault:  # of the evidence
         raise ArtifactError(f"{where}: {fault}") from fault
     _require_sound(tree, card, where)
@@ -261,7 +257,7 @@ def _require_own(judge: JudgeTree, card: ProgramCard, where: str) -> None:
     by_name = {one.name: one for one in judge.leaves}
     if twice := [one.name for one in judge.rater.leaves if one != by_name[one.name]]:
         raise ArtifactError(f"{where}: two raters of the name {twice[0]}; one is valid. Compile it again.")
-    members = json.loads(str(card.lm.get("members", "{}")))
+    members = members_of(card.lm)
     if members and (strange := [name for name in by_name if name not in members]):
         known = ", ".join(members)
         raise ArtifactError(
@@ -281,19 +277,8 @@ def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
     """
     for one in node.parts:
         _require_sound(one, card, where)
-    turns = node.turns if isinstance(node, PromptLeaf) and card.task in TASKS else {}
-    if turns and (strange := unfit(turns, card.task, card.aspects)):
-        raise ArtifactError(f"{where}: its turns: {strange}. Compile it again.")
-    if roles := {role for some in turns.values() for role, _ in some} - ROLES:
-        raise ArtifactError(f"{where}: role {min(roles)}; {', '.join(sorted(ROLES))} are valid. Compile it again.")
-    form = node.verdict if isinstance(node, PromptLeaf) else None
-    if form is not None and not is_form(form):
-        raise ArtifactError(f"{where}: verdict {form!r}; a text with {{v}} for the grade is valid. Compile it again.")
-    if isinstance(node, PromptLeaf) and node.fields and len(node.grades) != len(card.aspects):
-        raise ArtifactError(
-            f"{where}: prompt {node.name} with grades {', '.join(node.grades) or 'none'}; one for each of "
-            f"{', '.join(card.aspects)} was expected. Compile it again."
-        )
+    if isinstance(node, PromptLeaf) and (fault := _fault(node, card)):
+        raise ArtifactError(f"{where}: prompt {node.name}: {fault}. Compile it again.")
     fitted = node.by if isinstance(node, Calibrated | EvidenceAlone) else {}
     model = node.model if isinstance(node, EvidenceAlone) else node.beside if isinstance(node, Calibrated) else None
     for aspect, by in fitted.items():
@@ -308,6 +293,20 @@ def _require_sound(node: Node, card: ProgramCard, where: str) -> None:
             )
     if isinstance(node, EvidenceAlone) and (missing := set(card.aspects) - fitted.keys()):
         raise ArtifactError(f"{where}: evidence without {', '.join(sorted(missing))}. Compile it again.")
+
+
+def _fault(prompt: PromptLeaf, card: ProgramCard) -> str:
+    """What does not fit the card, and what would; empty where all does."""
+    if prompt.verdict is not None and not is_form(prompt.verdict):
+        return f"verdict {prompt.verdict!r}; a text with {{v}} for the grade is valid"
+    if prompt.turns:
+        if roles := {role for turns in prompt.turns.values() for role, _ in turns} - ROLES:
+            return f"role {min(roles)}; {', '.join(sorted(ROLES))} are valid"
+        return unfit(prompt.turns, card.task, card.aspects) if card.task in TASKS else ""
+    if len(prompt.grades) != len(card.aspects):
+        found = ", ".join(prompt.grades) or "none"
+        return f"grades {found}; one for each of {', '.join(card.aspects)} was expected"
+    return ""
 
 
 def _graded(node: Node, piece: Piece, raw: Judgments | None, run: Run) -> Judgments:

@@ -94,11 +94,7 @@ def put_prompts(module: dspy.Module, saved: Json, where: str) -> None:
     try:
         prompts = {name: PromptLeaf.model_validate_json(json.dumps(one)) for name, one in saved.items()}
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise ArtifactError(
-            f"{where}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; a saved prompt holds instructions, fields "
-            "and demonstrations only. Compile it again, and do not trust whoever changed the file."
-        ) from error
+        raise damaged(error, where, "prompt holds instructions, fields and demonstrations") from error
     here = {name: [*predict.signature.fields] for name, predict in predictors.items()}
     found = {name: [field.name for field in one.fields] for name, one in prompts.items()}
     if here != found:
@@ -106,6 +102,15 @@ def put_prompts(module: dspy.Module, saved: Json, where: str) -> None:
     for name, predict in predictors.items():
         own = module_of(prompts[name])
         predict.signature, predict.demos = own.signature, own.demos
+
+
+def damaged(error: ValidationError, where: str, holds: str) -> ArtifactError:
+    """Says what of a saved tree or prompt is wrong, and what it holds else."""
+    fault = error.errors()[0]
+    return ArtifactError(
+        f"{where}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; a saved {holds} only. Compile it again, and do "
+        "not trust whoever changed the file."
+    )
 
 
 def module_of(prompt: PromptLeaf, scale: Scale | None = None) -> dspy.Predict:

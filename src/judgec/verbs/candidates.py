@@ -3,7 +3,6 @@
 ``--lm``, ``--judges`` and ``--jury`` are short for one or several of them.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ from judgec.compile.settings import ALL, AUTO, AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
-from judgec.lm.spec import NO_LM, RECORDED, LMSpec
+from judgec.lm.spec import NO_LM, RECORDED, LMSpec, members_of
 from judgec.rag.functions import PYTHON, python_function
 from judgec.raters import programs
 from judgec.raters.predictors import function_module
@@ -336,7 +335,7 @@ def functions_to_type(card: ProgramCard, options: CompileJudgeOptions) -> tuple[
         card: Of the judge.
         options: That it was compiled with.
     """
-    called = json.loads(str(card.lm.get("members", "{}")))
+    called = members_of(card.lm)
     typed = [_split(one) for one in options.candidates if isinstance(one, str)]
     known = {name: with_range(spec)[0].removeprefix(PYTHON) for name, spec in typed if spec.startswith(PYTHON)}
     known |= {name: one for name, one in options.functions.items() if isinstance(one, str)}

@@ -266,7 +266,9 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     watch.stage("judge", f"{plural(len(items), 'item')} with {asked.judge.name}, {asked.judge.asked_at}")
     account = account_for(options, options.judge, count_journaled=False)
     beside = _beside(items, asked.labels)
-    own, extra = _verdicts(options, asked, ((asked.judge, items), (asked.on_labels, beside)), watch, account, file)
+    own, extra = _verdicts(
+        options, asked, ((asked.judge, items, file), (asked.on_labels, beside, None)), watch, account
+    )
     return _estimated(asked, items, own, extra, account)
 
 
@@ -284,7 +286,7 @@ def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch
     items = _items(options, asked.judge.program).items
     own = _read_out(found.path, asked.judge.card.aspects, found.names.to_json())
     beside = _beside(items, asked.labels)
-    (extra,) = _verdicts(options, asked, ((asked.on_labels, beside),), watch or Silent(), found.account)
+    (extra,) = _verdicts(options, asked, ((asked.on_labels, beside, None),), watch or Silent(), found.account)
     return _estimated(asked, items, own, extra, found.account)
 
 
@@ -386,22 +388,21 @@ def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
 def _verdicts(
     options: EstimateOptions,
     asked: LabelledJudge,
-    groups: Sequence[tuple[GivenJudge, Sequence[Item]]],
+    groups: Sequence[tuple[GivenJudge, Sequence[Item], ItemFile | None]],
     watch: Watch,
     account: Account,
-    file: ItemFile | None = None,
 ) -> list[dict[str, ItemVerdict]]:
-    """Verdicts of the judge on the items of each group, by item_id, as in ``judge_file``; ``file`` is the first's."""
+    """Verdicts of the judge on each group, by item_id, as in ``judge_file``; a file may have columns of them."""
     said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
-    if not any(items for _, items in groups):
+    if not any(group[1] for group in groups):
         return said
     certain = abstaining([asked.judge.card], options.abstain_below)
     with open_session(options, asked.workspace, watch, account=account) as session:
         count = VerdictCount(session, watch.progress)
-        for number, ((given, items), verdicts) in enumerate(zip(groups, said, strict=True)):
+        for (given, items, file), verdicts in zip(groups, said, strict=True):
             if not items:
                 continue
-            table, columns = (file.table, file.rename) if file is not None and not number else ("", None)
+            table, columns = ("", None) if file is None else (file.table, file.rename)
             judge = open_judges([given], len(items), options, session, count, table, columns)
             for judgments in judge.judge(pieces_of(items)):
                 final = certain(judgments)

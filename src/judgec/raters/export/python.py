@@ -56,10 +56,9 @@ def python_files(program: Program, judge: JudgeTree) -> dict[str, str]:
         UserError: The judge was made from recorded verdicts, or of a plugin's task.
         ArtifactError: It needs what is gone.
     """
-    judge.rater  # noqa: B018 - refuses what is gone
     card = program.card
     name = f"{card.name}@{card.version}"
-    if any(leaf.verdicts for leaf in judge.leaves):
+    if any(leaf.verdicts for leaf in judge.rater.leaves):
         raise UserError(
             f"export {name}: it looks recorded verdicts up; a judge that is asked, or of evidence alone, runs by "
             "itself. Export its prompt with --to prompt."
