@@ -31,6 +31,13 @@ class Outcome:
     spent: Spent
 
 
+def notes_of(found: Outcome) -> list[str]:
+    """What the report tells the user."""
+    notes = found.saved.report["notes"]
+    assert isinstance(notes, list)
+    return notes
+
+
 def write(path: Path, rows: Rows) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

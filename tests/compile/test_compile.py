@@ -17,7 +17,7 @@ from judgec.errors import ServiceError, UserError
 from judgec.raters.judge import JudgeTree
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import parse_objective
-from tests.compile.small import Outcome, compiled_from
+from tests.compile.small import Outcome, compiled_from, notes_of
 from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
@@ -79,10 +79,10 @@ def test_verdicts_half_way_between_two_grades_are_counted_in_the_notes(
     wanted = sum(is_between(str(row["answer"])) for row in rows)
     outcome = through(tmp_path, between, rows, folds=folds)
     assert wanted > 3
-    counted = [note for note in outcome.compiled.notes if "half way" in note]
+    counted = [note for note in notes_of(outcome) if "half way" in note]
     assert [note.partition(" ")[0] for note in counted] == [str(wanted)]
     assert counted[0] in outcome.saved.report["notes"]  # type: ignore[operator]  # JSON is untyped
-    assert not any("half way" in note for note in plain.compiled.notes)
+    assert not any("half way" in note for note in notes_of(plain))
 
 
 @pytest.mark.full

@@ -11,11 +11,11 @@ import pytest
 
 import judgec
 from judgec.compile.family_state import FamilyState
-from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.track import run_of
 from judgec.raters import programs
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.verbs.cli.app import main
+from judgec.verbs.compilation import compiled_report
 from tests.compile.small import Outcome, compiled_from, write
 from tests.report.page.html import Page
 from tests.service.fake_openai import FakeOpenAI
@@ -84,9 +84,9 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     assert isinstance(notes, list)
     assert any(note.startswith(f"{EVIDENCE_ALONE}: judging") for note in notes)
     text = Page(programs.page_path(settings.home, card).read_text(encoding="utf-8")).text
-    assert f"small@1 ({EVIDENCE_ALONE}) agrees" in text
+    assert f"small ({EVIDENCE_ALONE}) agrees" in text
     assert f"{EVIDENCE_ALONE}: judging" in text
-    logged = run_of(world.first.compiled, saved, settings, source="l.jsonl", started=1, ended=2)
+    logged = run_of(saved.report, saved.card, saved.items, settings.home, source="l.jsonl", started=1, ended=2)
     assert logged.version is not None
     assert logged.version.description == saved.report["verdict"]
     assert logged.tags["judgec.engine"] == EVIDENCE_ALONE
@@ -115,10 +115,10 @@ def test_compile_of_recorded_verdicts_that_ships_evidence_names_one_judge(record
     assert isinstance(costs, list)
     assert [row["kind"] for row in costs if row["chosen"]] == ["evidence"]
     assert compiled.panel is not None
-    assert not list(outcome_notes(compiled, calibration=False))
-    titles = [table.title for table in outcome_tables(compiled, abstaining=False, verbose=True)]
-    assert not [title for title in titles if "anel" in title]
-    assert not any("ship" in note for note in compiled.notes)
+    screen = compiled_report(recorded)
+    assert not [line for line in screen.lines if "anel" in line]
+    assert not [table.title for table in screen.full or () if "anel" in table.title]
+    assert not any("ship" in str(note) for note in report["notes"])
 
 
 def test_judging_with_evidence_alone_asks_nothing_and_says_so(

@@ -10,12 +10,16 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.compile.judge_page import STATED, items_of, page_of, put_audits, verdict_of
+from judgec.compile.compile import Compiled
+from judgec.compile.judge_page import put_audits
 from judgec.compile.promote import Shortfall
+from judgec.compile.release import Finished
+from judgec.compile.report import finished
 from judgec.raters import programs
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
 from judgec.report.kit import script_hash
+from judgec.report.page.grade_charts import STATED
 from tests.compile.small import Outcome, compiled_from
 from tests.labels.review.browser import CHROMIUM, Browser
 from tests.report.page.html import Page
@@ -44,6 +48,10 @@ def hostile_rows() -> list[dict[str, object]]:
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return compiled_from(tmp_path_factory.mktemp("home"), hostile_rows())
+
+
+def made_of(outcome: Outcome, compiled: Compiled) -> Finished:
+    return finished(compiled, outcome.settings, outcome.saved.card.cost, outcome.saved.card.created)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +109,7 @@ def test_page_in_a_browser_fits_its_width_and_prints_what_is_folded(
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the item browser is NOT checked in a browser")
 def test_items_in_a_browser_are_searched_filtered_sorted_and_linked(outcome: Outcome, tmp_path: Path) -> None:
     url = programs.page_path(outcome.settings.home, outcome.saved.card).as_uri()
-    items = items_of(outcome.compiled)
+    items = outcome.saved.items
     shown = "document.querySelectorAll('#items-browser details').length"
     wrong = sum(any(grade != one.judge[a] for a, grade in one.expert.items()) for one in items if not one.unscored)
 
@@ -148,11 +156,9 @@ def test_items_beside_the_page_are_all_there_and_whole(outcome: Outcome) -> None
 
 def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> None:
     text = Page(page).text
-    verdict = verdict_of(outcome.compiled, outcome.settings, "small@1")
-    assert verdict.sentence in text
+    assert str(outcome.saved.report["verdict"]) in text
     assert outcome.saved.card.reason in text
     assert outcome.saved.card.data_digest in text
-    assert outcome.saved.report["verdict"] == verdict.sentence.replace("small@1", "small")
     tau = outcome.compiled.verification.agreements["evidence_only" if outcome.settings.evidence else "uncompiled"]
     value = tau.estimates["qwk"].value
     assert value is not None
@@ -169,9 +175,9 @@ BELOW = "better: tau-b +.2 against champion"
 @pytest.mark.parametrize(
     ("reason", "more", "sentence"),
     [
-        ("better: tau-b +.2", {"promoted": True}, "small@1 "),
-        ("not shown to be better: tau-b +.01", {}, "small@1 "),
-        ("too few test queries: 9, at least 10 are needed (tau-b +.3)", {}, "small@1 "),
+        ("better: tau-b +.2", {"promoted": True}, "small "),
+        ("not shown to be better: tau-b +.01", {}, "small "),
+        ("too few test queries: 9, at least 10 are needed (tau-b +.3)", {}, "small "),
         (
             "shown to be worse than the most frequent grade: exact",
             {"below_majority": {"exact": FALL}},
@@ -191,13 +197,12 @@ def test_first_sentences_of_the_page_are_true_whatever_was_decided(
 ) -> None:
     decided = {"promoted": False, "below_majority": {}, "above": {}, "reason": reason, **more}
     decision = replace(outcome.compiled.decision, **decided)
-    compiled = replace(outcome.compiled, decision=decision)
-    card = outcome.saved.card.model_copy(update={"promoted": decision.promoted, "reason": reason})
-    text = Page(page_of(compiled, outcome.settings, card)).text
-    found = verdict_of(compiled, outcome.settings, "small@1")
+    made = made_of(outcome, replace(outcome.compiled, decision=decision))
+    text = Page(str(made.page(made.card.model_copy(update={"version": 1})))).text
+    report: dict[str, Any] = dict(made.report)
     assert sentence in text
-    assert sentence in found.sentence
-    assert (found.standing in {"better", "as well"}) <= decision.promoted
+    assert sentence in report["verdict"]
+    assert (report["standing"]["is"] in {"better", "as well"}) <= decision.promoted
     assert (f"NOT PROMOTED: {reason}." in text) is ("NOT PROMOTED" in text) is not decision.promoted
     assert ("not shown to be better" in text) is reason.startswith("not shown")
 
@@ -222,7 +227,7 @@ def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome,
 def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
     rows = grading_world.rows(160, per_query=2)
     found = compiled_from(tmp_path, [{**row, "answer": f"{row['answer']} {'word ' * 1000}"} for row in rows])
-    page = page_of(found.compiled, found.settings, found.saved.card)
+    page = programs.page_path(tmp_path, found.saved.card).read_text(encoding="utf-8")
     assert len(page.encode()) < 3_000_000
 
 
@@ -231,7 +236,7 @@ def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
 )
 def test_prompt_is_compared_with_that_of_the_version_before(outcome: Outcome, version: int, said: str) -> None:
     card = outcome.saved.card.model_copy(update={"version": version, "parent": None})
-    text = page_of(outcome.compiled, outcome.settings, card)
+    text = str(made_of(outcome, outcome.compiled).page(card))
     assert said in text
     assert f"judgec audit --judge small@{version}" in text
 
@@ -242,7 +247,7 @@ def test_confidence_that_the_model_stated_is_drawn_beside_the_calibrated_one(out
     verification = outcome.compiled.verification
     silent = replace(verification.judgments["compiled"], stated=None)
     found = replace(verification, judgments={**verification.judgments, "compiled": silent})
-    shown = page_of(replace(outcome.compiled, verification=found), outcome.settings, outcome.saved.card)
+    shown = str(made_of(outcome, replace(outcome.compiled, verification=found)).page(outcome.saved.card))
     assert STATED not in shown
     assert "Confidence map" in shown
 
@@ -252,4 +257,4 @@ def test_accepts_and_unscored_items_have_a_page(tmp_path: Path) -> None:
     found = compiled_from(tmp_path, [{k: v for k, v in row.items() if k != "grade"} for row in rows])
     judged = found.compiled.verification.judgments["compiled"]
     assert np.isfinite(judged.score).any()
-    assert Page(page_of(found.compiled, found.settings, found.saved.card)).faults == []
+    assert Page(programs.page_path(tmp_path, found.saved.card).read_text(encoding="utf-8")).faults == []

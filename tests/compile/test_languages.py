@@ -18,7 +18,7 @@ from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.translations import TRANSLATIONS, translated
-from tests.compile.small import Outcome, compiled_from, write
+from tests.compile.small import Outcome, compiled_from, notes_of, write
 from tests.evidence.language_sets import GRADES, NOUNS, language_set
 from tests.raters.export.test_python import ALONE, FOREIGN
 from tests.raters.test_judge import never
@@ -46,7 +46,7 @@ def program(german: Outcome) -> Program:
 def test_saved_judge_knows_its_language_and_reads_it_when_it_judges(german: Outcome, program: Program) -> None:
     assert german.saved.card.languages == ("german",)
     assert german.saved.report["languages"] == ["german"]
-    assert any("in German:" in note for note in german.compiled.notes)
+    assert any("in German:" in note for note in notes_of(german))
     judge = load_judge(program)
     assert judge.evidence is not None
     assert judge.evidence.languages == ("german",)
@@ -83,8 +83,8 @@ def test_other_languages_compile_too(languages: tuple[str, ...], noted: str, tmp
     judge = load_judge(programs.load(tmp_path, f"{found.saved.card.name}@1"))
     assert judge.evidence is not None
     assert judge.evidence.languages == found.saved.card.languages
-    assert any("the texts are in" in note for note in found.compiled.notes) is bool(noted)
-    assert noted in " ".join(found.compiled.notes)
+    assert any("the texts are in" in note for note in notes_of(found)) is bool(noted)
+    assert noted in " ".join(notes_of(found))
 
 
 @pytest.mark.parametrize("language", NOUNS)

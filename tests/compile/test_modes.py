@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import precision_score, recall_score
 
 import judgec
-from judgec.compile.modes import found_modes
+from judgec.compile.report import thresholds
 from judgec.errors import UserError
 from judgec.raters import programs
 from tests.compile.small import Outcome, compiled_from
@@ -49,7 +49,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 def test_each_mode_is_measured_on_the_test_items_as_scikit_learn_does(outcome: Outcome) -> None:
     compiled = outcome.compiled
-    found = found_modes(compiled)
+    found = compiled.verification.modes
     assert found is not None
     assert tuple(found.modes) == ("rambling", "off_topic", "rude")
     expert = compiled.dataset.test.experts.target[..., 0]
@@ -65,11 +65,10 @@ def test_each_mode_is_measured_on_the_test_items_as_scikit_learn_does(outcome: O
 
 def test_flagged_is_what_reaches_the_threshold(outcome: Outcome) -> None:
     compiled = outcome.compiled
-    found = found_modes(compiled)
-    assert found is not None
+    cuts = thresholds(compiled.judge)
     judged = compiled.judge.graded(compiled.dataset.test.items, None)
     for j, mode in enumerate(judged.aspects):
-        threshold = found.thresholds[mode]
+        threshold = cuts[mode]
         chance = judged.probabilities[:, j, 1]
         assert ((chance >= threshold) == (judged.grade[:, j] == 1)).all()
 
@@ -88,7 +87,7 @@ def test_report_and_page_have_the_modes(outcome: Outcome) -> None:
 
 
 def test_labels_of_grades_have_no_modes(plain: Outcome) -> None:
-    assert found_modes(plain.compiled) is None
+    assert "modes" not in plain.saved.report
 
 
 def test_a_judge_of_modes_ranks_and_audits_nothing_since_its_higher_grade_is_the_worse_one(

@@ -1,11 +1,13 @@
 """How many more labels would show a difference, or narrow an interval."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from judgec.compile.dataset import Dataset, make_dataset
-from judgec.compile.more_labels import detectable_difference, interval_width
+from judgec.compile.more_labels import to_narrow, to_show_a_difference
+from judgec.compile.report import finished
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
@@ -30,10 +32,10 @@ def dataset_of(queries: int) -> Dataset:
     ],
 )
 def test_more_queries_until_a_difference_shows(detectable: float | None, more: int | None, sentence: str) -> None:
-    found = detectable_difference(detectable, dataset_of(20), "too few")
-    assert (found.test_queries, found.more_queries) == (6, more)
-    assert bool(found.sentence) == bool(sentence)
-    assert sentence in found.sentence
+    found = to_show_a_difference(detectable, dataset_of(20), "too few")
+    assert (found["test_queries"], found["queries"], found["difference"]) == (6, more, 0.08)
+    assert bool(found["sentence"]) == bool(sentence)
+    assert sentence in str(found["sentence"])
 
 
 @pytest.mark.parametrize(
@@ -41,10 +43,9 @@ def test_more_queries_until_a_difference_shows(detectable: float | None, more: i
 )
 def test_more_queries_until_the_interval_is_narrow(low: float | None, high: float | None, more: int | None) -> None:
     # Half of .1 takes 4 times the test queries, whatever their share: 3 times as many more of all 30.
-    found = interval_width("kappa", Estimate(value=0.5, low=low, high=high), dataset_of(30))
-    assert found.more_queries == more
-    assert ("about" in found.sentence) is bool(more)
-    assert found.to_json()["wanted"] == 0.05
+    found = to_narrow("kappa", Estimate(value=0.5, low=low, high=high), dataset_of(30))
+    assert (found["queries"], found["statistic"], found["wanted"]) == (more, "kappa", 0.05)
+    assert ("about" in str(found["sentence"])) is bool(more)
 
 
 def test_judge_of_one_grade_is_told_how_many_more_labels_its_score_needs(plain: Outcome) -> None:
@@ -53,7 +54,8 @@ def test_judge_of_one_grade_is_told_how_many_more_labels_its_score_needs(plain: 
     known = {"tau_b": Estimate(value=None), "tau_b_score": Estimate(value=0.1, low=-0.1, high=0.3)}
     flat = replace(found, estimates={**found.estimates, **known})
     measured = replace(compiled.verification, agreements={**compiled.verification.agreements, "compiled": flat})
-    said = replace(compiled, verification=measured).interval_width("tau_b")
-    assert said.statistic == "tau_b_score"
-    assert "tau-b of the score" in said.sentence
-    assert "±.20" in said.sentence
+    card = plain.saved.card
+    made = finished(replace(compiled, verification=measured), plain.settings, card.cost, card.created)
+    said: Any = made.report["narrower"]
+    assert said["statistic"] == "tau_b_score"
+    assert said["half_width"] == pytest.approx(0.2)

@@ -14,7 +14,6 @@ from judgec.compile.compared import difference
 from judgec.compile.dataset import make_dataset
 from judgec.compile.panels import _nested, _selected, _table
 from judgec.compile.recorded import choose_recorded
-from judgec.compile.render import outcome_tables
 from judgec.compile.report import Saved
 from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import Combine, PanelLimit
@@ -32,6 +31,7 @@ from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.cost_table import SIZES
 from judgec.stats.agreement.objective import parse_objective
+from judgec.verbs.compilation import Compilation, compiled_report
 from judgec.verbs.compile_judge import compile_judge as compile_file
 from judgec.verbs.judge import load_judge
 from tests.compile.recorded_world import (
@@ -282,8 +282,8 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None
         near = below["value"] <= 0.5 * below["standard_error"]
         assert near == (one["members"] == chosen["members"]) or one["members"] > chosen["members"]
     assert f"panel of {chosen['members']} ships" in page_of(enough)
-    titles = {"all": [one.title for one in outcome_tables(enough.compiled, abstaining=False, verbose=True)]}
-    titles["few"] = [one.title for one in outcome_tables(enough.compiled, abstaining=False, verbose=False)]
+    screen = compiled_report(Compilation(enough, enough.report, enough.compiled.promotion_test.settings))
+    titles = {"all": [one.title for one in screen.full or ()], "few": [one.title for one in screen.tables]}
     assert SIZES in titles["all"]
     assert SIZES not in titles["few"]
 

@@ -38,7 +38,7 @@ from tests.compile.recorded_world import (
     verdicts,
     world,
 )
-from tests.compile.small import unsaved
+from tests.compile.small import compiled_on, notes_of
 
 LABELS = labels()
 SAID = verdicts(LABELS)
@@ -182,13 +182,13 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
             stated = other if flips and order == "ba" else row["preference"]
             said.append({"item_id": row["item_id"], "judge": "gpt", "order": order, "preference": stated})
     label_set, recorded = world(said, rows, Datasheet())
-    compiled = unsaved(label_set, settings_of(tmp_path, recorded, objective="kappa", resamples=100))
-    judged = compiled.verification.judgments["uncompiled"]
+    found = compiled_on(label_set, settings_of(tmp_path, recorded, objective="kappa", resamples=100))
+    judged = found.compiled.verification.judgments["uncompiled"]
     assert judged.flipped is not None
     assert 0 < judged.flipped.sum() < len(judged.flipped) / 2
     assert (judged.grade[judged.flipped, 0] == label_set.scale.position("tie")).all()
     flipped = f"{int(judged.flipped.sum())} of {len(judged.flipped)} test pairs flipped"
-    assert any(note.startswith(flipped) for note in compiled.notes)
+    assert any(note.startswith(flipped) for note in notes_of(found))
 
 
 def test_items_that_a_judge_was_not_asked_about_are_in_no_test_of_replacing_an_annotator() -> None:
@@ -260,6 +260,6 @@ def test_a_judge_of_another_range_is_compiled_with_its_range_and_read_so_again(t
     with pytest.raises(InputError, match=r'--judges "metric=WORST\.\.BEST"'):
         judgec.compile_judge(rows, judges=["metric"], **said)
     named = judgec.compile_judge(rows, judges={"metric": (0, 30)}, folds=1, **said)
-    assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0  # type: ignore[index]
+    assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0
     judged = judgec.load_judge("m@latest", home=tmp_path)(pd.DataFrame(rows))
     assert judged["judge_grade"].tolist() == [row["grade"] for row in rows]

@@ -7,7 +7,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +75,10 @@ CASES: dict[str, Callable[[Path], Outcome]] = {one.__name__: one for one in (pan
 def said_by(made: Outcome) -> Said:
     home, card = made.settings.home, made.saved.card
     report: dict[str, Any] = programs.load(home, f"{card.name}@{card.version}").report
-    run = run_of(
-        made.compiled, made.saved, replace(made.settings, log_traces=True), source="l.jsonl", started=1, ended=2
-    )
+    about: dict[str, Any] = {"source": "l.jsonl", "started": 1, "ended": 2, "log_traces": True}
+    run = run_of(made.saved.report, card, made.saved.items, home, **about)
     page = Page(programs.page_path(home, card).read_text(encoding="utf-8"))
-    screen = compiled_report(Compilation(made.saved, with_run(made.saved, "run"), home))
+    screen = compiled_report(Compilation(made.saved, with_run(made.saved, "run"), made.settings))
     keys = sorted({*shape({name: report[name] for name in report if name != "judgments"})})
     return {
         "report.json": [key for key in keys if not key.startswith(ALIKE)],

@@ -1,13 +1,13 @@
 """A compile as an MLflow run: the report's numbers under their names, and tables."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
-from judgec.compile.page_groups import by_group
+from judgec.compile.report import by_group
 from judgec.compile.track import HEADLINE, run_of
 from judgec.connect.tracking.runs import CompileRun
 from judgec.raters import programs
+from judgec.records.estimate import Estimate
 from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
 
@@ -15,19 +15,23 @@ WORLD = grading_world.rows(60, per_query=2)
 
 
 def logged(found: Outcome, home: Path) -> CompileRun:
-    settings = replace(found.settings, home=home)
-    return run_of(found.compiled, found.saved, settings, source="labels.jsonl", started=1, ended=2)
+    saved = found.saved
+    return run_of(saved.report, saved.card, saved.items, home, source="labels.jsonl", started=1, ended=2)
+
+
+def short(metric: Estimate | float) -> object:
+    return metric.to_json() if isinstance(metric, Estimate) else metric
 
 
 def test_metrics_are_the_report_under_its_names(plain: Outcome) -> None:
     compiled, run = plain.compiled, logged(plain, plain.settings.home)
     agreements = compiled.verification.agreements
-    assert run.metrics["test.tau_b"] == agreements["compiled"].estimates["tau_b"]
-    assert run.metrics["test.uncompiled.qwk"] == agreements["uncompiled"].estimates["qwk"]
+    assert short(run.metrics["test.tau_b"]) == agreements["compiled"].estimates["tau_b"].to_json()
+    assert short(run.metrics["test.uncompiled.qwk"]) == agreements["uncompiled"].estimates["qwk"].to_json()
     assert run.metrics["test.majority.n"] == len(compiled.dataset.test)
     assert run.metrics["test.bias"] == agreements["compiled"].bland_altman.bias
-    assert run.metrics["prompt_gain.tau_b"] == compiled.prompt_gain["tau_b"]
-    assert run.metrics["difference.kappa"] == compiled.decision.by_statistic["kappa"]
+    assert short(run.metrics["prompt_gain.tau_b"]) == compiled.prompt_gain["tau_b"].to_json()
+    assert short(run.metrics["difference.kappa"]) == compiled.decision.by_statistic["kappa"].to_json()
     assert run.headline is not None
     assert set(run.headline) <= {*HEADLINE, "test.objective.low", "test.objective.high"}
     assert len(run.headline) <= 15
@@ -80,4 +84,7 @@ def test_groups_are_measured_on_their_own_rows_though_cells_are_missing(tmp_path
         group: sum(("grade.a" in row) + ("grade.b" in row) for row in rows if test.get(str(row["item_id"])) == group)
         for group in ("g0", "g1")
     }
-    assert {name: found.estimates["tau_b"].n for name, found in by_group(compiled).items()} == wanted
+    assert {
+        name: found.estimates["tau_b"].n
+        for name, found in by_group(compiled.dataset, compiled.verification.ratings["compiled"]).items()
+    } == wanted

@@ -45,7 +45,7 @@ def test_compile_judge_from_a_frame_gives_table_judge_and_report(found: judgec.C
     assert {"majority", "uncompiled", "compiled", "ceiling"} <= set(found.table.index)
     assert found.verdict in repr(found)
     assert "<table" in found._repr_html_()
-    assert found.report["split"]["test"] > 0  # type: ignore[index]  # a report is JSON
+    assert found.report["split"]["test"] > 0
 
 
 def test_judge_of_a_frame_keeps_rows_order_index_and_columns(found: judgec.Compilation) -> None:

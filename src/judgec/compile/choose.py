@@ -86,6 +86,7 @@ class PanelSize:
             "objective": self.worth.to_json() | {"standard_error": self.error},
             "below_best": below,
             "chosen": self.chosen,
+            "n": self.worth.n,
         }
 
 

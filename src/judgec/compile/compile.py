@@ -3,24 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import dspy
 
-from judgec.compile.abstain import Abstention, abstention, agreement_of
 from judgec.compile.asked import ask_candidates, check_untaught
 from judgec.compile.assemble import Fitted
 from judgec.compile.cascades import CascadeFound, Tested, outcome
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference
 from judgec.compile.costs import judge_costs
-from judgec.compile.dataset import Dataset, Part, joined, ratings_of
+from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.family_state import FamilyState
 from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
 from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compile.more_labels import DetectableDifference, IntervalWidth, detectable_difference, interval_width
 from judgec.compile.pair_columns import LONGEST, follows_length
 from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
@@ -29,10 +26,9 @@ from judgec.compile.rivals import PromotionTest, standing_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
-from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
+from judgec.compile.settings import JURY_KIND, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
-from judgec.labels.experts import constant_notes, reading_notes
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
@@ -40,38 +36,23 @@ from judgec.lm.adapters import CHAT
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.decision import HALF_WAY, half_way
 from judgec.raters.judge import JudgeTree
 from judgec.raters.predictors import with_instructions
 from judgec.raters.prompt import verdicts
-from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.replies import is_unread
 from judgec.raters.tasks.preference import weighing
-from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard, Setting
+from judgec.records.card import ProgramCard, Setting
 from judgec.records.cost import JudgeCost
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import InputCounts, LabelSet
-from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
-from judgec.report.numbers import number, objective_name, percent, show, statistic_name
-from judgec.stats.agreement.ceiling import ceiling
+from judgec.report.numbers import percent
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure
-from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.system_tau import LEAST_QUERIES
-from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.stats.intervals.significance import level_for_test_use
-
-
-def beside_headline(known: Mapping[str, Estimate]) -> str:
-    """The statistic that stands beside the one that was maximised: of numbers their error, of grades accept agreement,
-    or where nobody says what is accepted the exact one.
-    """
-    if "mae" in known:
-        return "mae"
-    return "exact" if known["accept_agreement"].value is None else "accept_agreement"
 
 
 @dataclass(frozen=True)
@@ -85,10 +66,9 @@ class Compiled:
         verification: All judges on the test split.
         prompt_gain: Compiled minus uncompiled, both calibrated: what the prompt alone brought.
         decision: Whether it was promoted.
-        notes: What the user should know.
+        notes: What came up on the way.
         promotion_test: How it was decided; decided again when another compile finishes first.
         standing: The test use, and the champion it was compared with.
-        abstention: Agreement against coverage.
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
         combined: What came of looking for a panel, or of two judges one after the other; None where nobody asked.
@@ -104,7 +84,6 @@ class Compiled:
     notes: tuple[str, ...]
     promotion_test: PromotionTest
     standing: FamilyState
-    abstention: Abstention
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
     combined: "PanelFound | CascadeFound | None" = None
@@ -125,87 +104,8 @@ class Compiled:
         """Every candidate with its objective on dev, in the order tried."""
         return self.choice.scored
 
-    @cached_property
-    def as_it_is(self) -> "AsItIs | None":
-        """Agreement of a recorded judge with the experts before compiling; None where none was given.
-
-        On all items: it has learned from none of them.
-        """
-        settings, choice = self.promotion_test.settings, self.choice
-        if settings.rated.recorded is None:
-            return None
-        before = choice.alone or choice.uncompiled
-        if before is None or before.name not in settings.rated.recorded.judges:
-            return None
-        whole = joined(self.dataset.train, self.dataset.dev, self.dataset.test)
-        place = {item.item_id: row for row, item in enumerate(whole.items)}
-        whole = whole.rows(sorted(place.values()))
-        raw = settings.rated.recorded.judgments(before.name, [item.item_id for item in whole.items])
-        how = Resampling(resamples=settings.resamples, seed=settings.seed)
-        agreed = measure(ratings_of(self.dataset, whole, raw), how)
-        labels = self.dataset.labels
-        accept_only = labels.accept_only
-        beside = ceiling(whole.experts, labels.scale, labels.aspects, how, accept_only=accept_only)
-        return AsItIs(before.name, statistics_of(settings.objective)[0], agreed, beside.get("ceiling"))
-
-    @cached_property
-    def systems(self) -> SystemAgreement | None:
-        """Agreement of judge and experts on the order of the agents of the test items; None where nobody names them."""
-        nominal = self.dataset.labels.scale.level == "nominal"
-        return None if nominal else systems_of(self.verification.ratings["compiled"])
-
-    @property
-    def detectable_difference(self) -> DetectableDifference:
-        """Number of further queries that would show a difference worth showing."""
-        return detectable_difference(self.decision.detectable, self.dataset, self.decision.difference.note or "")
-
-    def interval_width(self, objective: str) -> IntervalWidth:
-        """Further queries that would bring an interval to a useful width: that of the objective's first statistic.
-
-        A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
-        """
-        names = (statistics_of(objective)[0], *ALWAYS_THERE)
-        found = self.verification.agreements["compiled"].estimates
-        name = next((one for one in names if one in found and found[one].low is not None), names[0])
-        return interval_width(name, found.get(name), self.dataset)
-
-
-@dataclass(frozen=True, slots=True)
-class AsItIs:
-    """A recorded judge before anything is made of it.
-
-    Args:
-        judge: Its name.
-        statistic: What was maximised, as reports call it.
-        agreement: With the experts, on all labelled items.
-        ceiling: The experts with each other, there; None without two annotators of an item.
-    """
-
-    judge: str
-    statistic: str
-    agreement: Agreement
-    ceiling: Agreement | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The statistic and accept agreement, in words, beside the experts' own."""
-        known = self.agreement.estimates
-        names = [name for name in dict.fromkeys((self.statistic, beside_headline(known))) if name in known]
-        numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
-        said = f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts"
-        if self.ceiling is None or not self.ceiling.n:
-            return f"{said}."
-        own = self.ceiling.estimates
-        among = ", ".join(f"{statistic_name(name)} {show(own[name])}" for name in names if name in own)
-        return f"{said}; they among themselves: {among}."
-
-    def to_json(self) -> dict[str, object]:
-        """``as_it_is`` of the report."""
-        return {"judge": self.judge, **self.agreement.to_json()}
-
 
 MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts
-ALWAYS_THERE = ("tau_b_score", "accept_agreement")  # statistics of a judge that gives one grade to all, best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +195,7 @@ def _measured(
     """Measures what was compiled on the test items of all rounds, and decides about it."""
     settings, objective, dataset = compiling.settings, compiling.objective, parts.pooled
     last, tested = rounds[-1], rounds[: len(parts.tested)]
-    choice, chosen, judge = last.choice, last.choice.chosen, last.judge
+    choice, judge = last.choice, last.judge
     judged, uncompiled_calibrated = pooled_judgments(parts, tested)
     how = Resampling(resamples=settings.resamples, seed=settings.seed)
     verification = verify(dataset, judged, how)
@@ -315,9 +215,7 @@ def _measured(
         evidence_alone=not judge.asks_lm,
         unread=unread,
     )
-    of, below = agreement_of(settings.objective), settings.abstain_below
-    held_back = abstention(dataset, judged["compiled"], how, of=of, below=below)
-    earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back, judge), judge)
+    earlier = _earlier(dataset, settings, card_settings(choice.chosen, settings, judge), judge)
     standing = promotion_test.standing() if earlier is None else FamilyState(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
@@ -326,15 +224,9 @@ def _measured(
         verification=verification,
         prompt_gain=gain,
         decision=promotion_test.decide(standing),
-        notes=(
-            *([] if cascade is None else [f"cascade: {cascade.reason}"]),
-            *choice.notes,
-            *_half_way(last),
-            *_notes(dataset, settings, verification, objective, judge),
-        ),
+        notes=(*([] if cascade is None else [f"cascade: {cascade.reason}"]), *choice.notes),
         promotion_test=promotion_test,
         standing=standing,
-        abstention=held_back,
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
         combined=cascade or _panel(last, verification, settings, objective),
@@ -393,9 +285,7 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
     return parts.pooled, _planned(parts, module, settings)[1].whole
 
 
-def card_settings(
-    chosen: Candidate, settings: CompileSettings, abstention: Abstention, judge: JudgeTree
-) -> dict[str, Setting]:
+def card_settings(chosen: Candidate, settings: CompileSettings, judge: JudgeTree) -> dict[str, Setting]:
     """Settings with which the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
     if settings.rated.asked and settings.asked_by(judge).recorded is None:
@@ -407,8 +297,8 @@ def card_settings(
         found["adapter"] = form
     if not settings.rated.asked and (own := next((one.verdict for one in written), None)) is not None:
         found["verdict"] = own
-    if abstention.below is not None:
-        found["abstain_below"] = abstention.below
+    if settings.abstain_below is not None:
+        found["abstain_below"] = settings.abstain_below
     if settings.rated.recorded is not None:
         found |= settings.rated.recorded.settings
     return found
@@ -584,63 +474,3 @@ def _sizes(dataset: Dataset) -> str:
         return f"{plural(dataset.split.folds, 'fold')}, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
     parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
     return ", ".join(f"{part.name} {plural(len(part), 'item')} ({plural(part.n_queries, 'query')})" for part in parts)
-
-
-def _half_way(shipped: Round) -> list[str]:
-    """Note on the verdicts of the prompt that ships that lay between two grades, fitted and tested on."""
-    if shipped.judge.kind in {"panel", "cascade"} or shipped.bench.scale.interval:
-        return []  # a mean of two verdicts lies between them; nobody said so
-    tested = shipped.judged.get("compiled_prompt")
-    found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
-    return [f"{found} verdicts of {HALF_WAY}"] if found else []
-
-
-def _notes(
-    dataset: Dataset,
-    settings: CompileSettings,
-    verification: Verification,
-    objective: Objective,
-    judge: JudgeTree,
-) -> tuple[str, ...]:
-    labels, experts = dataset.labels, dataset.test.experts
-    notes = [*constant_notes(labels, experts), *reading_notes(labels, experts)]
-    if settings.rated.recorded is not None:
-        notes += [*settings.rated.recorded.notes, *_coverage(settings.rated.recorded, dataset, verification)]
-    if settings.no_model:
-        notes.append(f"{NO_MODEL}: the judge is evidence alone, without a prompt, at no cost; --lm adds a model")
-    elif settings.rated.recorded is None:
-        notes += borrowed_meanings(dataset.labels.task, dataset.labels.scale)
-    if not settings.no_model and not judge.asks_lm:
-        notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
-    if dataset.labels.constructed:
-        notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
-    queries = dataset.test.n_queries
-    if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:
-        why = f"{plural(queries, 'test query')}, below {MIN_TEST_QUERIES} no judge is promoted"
-        notes.append(f"{why}; to test all queries, add --folds 5 and another --name")
-    ratings = verification.ratings
-    if judge.asks_lm and not settings.lm.no_model and "evidence_only" in ratings:
-        alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
-        if alone >= whole:
-            left = "--lm" if settings.rated.recorded is None else "verdicts"
-            notes.append(
-                f"evidence alone is as good ({objective_name(objective.name)} {number(alone)} against {number(whole)}) "
-                f"and costs nothing per judgment: compile without {left}"
-            )
-    return tuple(notes)
-
-
-def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification) -> list[str]:
-    """Notes on how many test items the judges were asked about, and how often the order of a pair decided."""
-    notes, n = [], len(dataset.test)
-    for name in ("uncompiled", BEST_ALONE, "compiled"):
-        asked = int(found.judgments[name].asked.sum())
-        if asked < n:
-            notes.append(
-                f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row shows only these"
-            )
-    flipped = found.judgments["compiled_prompt"].flipped
-    if flipped is not None:
-        shown = int(found.judgments["compiled_prompt"].asked.sum())
-        notes.append(f"{int(flipped.sum()):,} of {shown:,} test pairs flipped with the order of the answers: ties")
-    return notes

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from judgec.compile.assemble import Bench, Fitted, evidence_only, learned_part, out_of_fold
-from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
+from judgec.compile.choose import ChosenPrompt, ScoredCandidate
 from judgec.compile.compared import LEAST, difference, in_common
 from judgec.compile.dataset import ratings_of
 from judgec.compile.list_price import listed_price
@@ -63,24 +63,6 @@ def judge_costs(
     rows = [replace(row, chosen=row.judge == ships) for row in rows]
     found = sorted(with_front(rows), key=lambda row: (row.dev.value is None, -(row.dev.value or 0.0), row.judge))
     return tuple(found)
-
-
-def size_costs(curve: Sequence[PanelSize], *, ship: bool = True) -> list[JudgeCost]:
-    """A row for each size of a panel, the smallest first; without ``ship`` none of them is what ships."""
-    return with_front(
-        [
-            JudgeCost(
-                "1 judge" if one.members == 1 else f"panel of {one.members}",
-                "recorded" if one.members == 1 else "panel",
-                one.calls_per_item,
-                one.usd_per_1000,
-                one.worth,
-                pareto=False,
-                chosen=ship and one.chosen,
-            )
-            for one in curve
-        ]
-    )
 
 
 def beside(

@@ -1,7 +1,7 @@
 """Saves what a compile found, of any kind: decided as the family stands, written whole, its test use counted last."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
@@ -22,7 +22,7 @@ from judgec.lm.usage import Spent
 from judgec.raters import programs
 from judgec.raters.programs import Program
 from judgec.records.card import Cost, ProgramCard
-from judgec.report.items import FILE
+from judgec.report.items import FILE, Browsed, item_lines
 
 NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
 
@@ -74,6 +74,54 @@ class Releasable(Protocol):
 
 
 R = TypeVar("R", bound=Releasable)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A compile of any kind that is not on disk yet, whatever it compiled.
+
+    Args:
+        place: Where it is saved.
+        card: Of the version, without its number.
+        tree: What runs again: ``tree.json``.
+        split: ``split.json``, by the family's salt.
+        report: ``report.json``, which ``--json`` prints.
+        standing: The family as it was when this was decided.
+        stands: Reads it from disk.
+        decided: Decides again, as the family stands by then.
+        page: ``report.html`` of the card as saved, from the report; None without one.
+        browsed: The items of that page.
+        kept: What ``report.json`` has besides.
+        earlier: The version that this very compile wrote before it was killed, or None.
+        compiled: What Python gets beside the report.
+    """
+
+    place: Place
+    card: ProgramCard
+    tree: dict[str, object]
+    split: Callable[[str], dict[str, object]]
+    report: Mapping[str, object]
+    standing: FamilyState
+    stands: Callable[[], FamilyState]
+    decided: Callable[[FamilyState], "Finished"]
+    page: Callable[[ProgramCard], str | None]
+    browsed: Sequence[Browsed] = ()
+    kept: Mapping[str, object] = field(default_factory=dict)
+    earlier: ProgramCard | None = None
+    compiled: object = None
+
+    def program(self, family: Family) -> Program:
+        """The program that is written."""
+        split = self.split(family.salt)
+        return Program(card=self.card, tree=self.tree, split=split, report={**self.report, **self.kept})
+
+    def items(self) -> Iterable[str]:
+        """Lines of ``items.jsonl``."""
+        return item_lines(self.browsed)
+
+    def saved_as(self, card: ProgramCard) -> dict[str, object]:
+        """What ``--json`` prints of it, but for the MLflow run."""
+        return {"program": card.name, "version": card.version, **self.report}
 
 
 def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> tuple[ProgramCard, R]:

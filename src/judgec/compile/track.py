@@ -1,18 +1,11 @@
-"""Logs a compile as an MLflow run: the numbers of the report, and tables."""
+"""Logs a compile as an MLflow run: the numbers of its report under their names, and tables."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-import numpy as np
-
-from judgec.compile.calibration_errors import calibration_errors
-from judgec.compile.compile import Compiled
-from judgec.compile.dataset import Part
-from judgec.compile.judge_page import items_of
-from judgec.compile.report import Saved
-from judgec.compile.settings import CompileSettings
+from judgec.compile.judge_page import costs_of
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import (
     CandidateRun,
@@ -22,25 +15,33 @@ from judgec.connect.tracking.runs import (
     DisagreementTrace,
     ModelFields,
     ModelVersion,
+    Param,
 )
 from judgec.labels.split.family import SPLITS
 from judgec.lm.spec import NO_LM
 from judgec.raters import programs
-from judgec.records.agreement import Agreement
 from judgec.records.card import ProgramCard
-from judgec.records.consensus import parts_of
 from judgec.records.estimate import Estimate
-from judgec.records.ratings import GradePairs
 from judgec.records.tasks.registry import TASKS
 from judgec.report.cost_table import logged
 from judgec.report.items import BrowsedItem
-from judgec.stats.agreement.objective import parse_objective, statistics_of
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.agreement.objective import statistics_of
+
+Found = Mapping[str, Any]
+"""``report.json``."""
+Metrics = dict[str, Estimate | float]
 
 MOST_ROWS = 200  # of the table of disagreements
 SHOWN_TEXT = 1000  # characters of a text in it
 NOTHING = "none"  # the model, and the prompt, of a judge that asks none
 AGREED = 2  # the place of an item on which judge and experts agree (``BrowsedItem.worth``)
+NAMES = {  # of metrics, where they are not the report's
+    "aspects": "aspect",
+    "bland_altman.bias": "bias",
+    "bland_altman.low": "limit_low",
+    "bland_altman.high": "limit_high",
+    "n_clusters": "",
+}
 HEADLINE = (  # 15 metrics, which fit on MLflow's compare page
     "test.objective",
     "test.objective.low",
@@ -58,84 +59,188 @@ HEADLINE = (  # 15 metrics, which fit on MLflow's compare page
     "cost_usd",
     "seconds",
 )
-Columns = Mapping[str, Literal["string", "long", "double", "boolean"]]
+DISAGREEMENTS = ["item_id", "experts", "judge", "score", "confidence", "unscored", "reason", "query", "answer"]
 
 
 def run_of(
-    compiled: Compiled, saved: Saved, settings: CompileSettings, *, source: str, started: float, ended: float
+    found: Found,
+    card: ProgramCard,
+    items: Sequence[BrowsedItem],
+    home: Path,
+    *,
+    source: str,
+    started: float,
+    ended: float,
+    log_traces: bool = False,
 ) -> CompileRun:
-    """The run to log; the aliases of the registered version are those that the version has on disk now.
+    """The run of a compiled judge.
 
     Args:
-        compiled: The outcome.
-        saved: The version it was saved as.
-        settings: What was asked for.
+        found: Its report.
+        card: Of the version as saved.
+        items: The test items, with what was said of them.
+        home: Folder of ``programs/``.
         source: Where the labels came from.
         started: POSIX seconds.
         ended: POSIX seconds.
+        log_traces: MLflow gets the items on which judge and experts differ, with their texts.
     """
-    card = saved.card
-    version = f"{card.version:04d}"
-    differing = _differing(compiled)
-    asks = compiled.judge.asks_lm and settings.lm.model != NO_LM
-    metrics = _metrics(compiled) | _of_the_run(compiled, saved, settings)
-    return CompileRun(
-        name=f"{card.name} {version}",
+    differing = sorted((item for item in items if item.worth()[0] < AGREED), key=BrowsedItem.worth)[:MOST_ROWS]
+    asks = not card.evidence_alone and card.lm.get("model") != NO_LM
+    statistics = {f"test.{name}": found["test"]["compiled"][name]["value"] for name in ("tau_b", "accept_agreement")}
+    priced = {"costs": logged(costs_of(found))} if found["costs"] else {}
+    learned = found["labels"]
+    return compile_run(
+        found,
+        card,
+        home,
+        metrics=_metrics(found, card),
+        shown=HEADLINE,
         params={
-            "program": card.name,
-            "version": version,
             "task": card.task,
-            "lm": settings.lm.model if asks else NOTHING,
-            "objective": settings.objective,
-            "optimizer": settings.optimizer,
-            "seed": settings.seed,
-            "evidence": settings.evidence,
-            "prompt": compiled.chosen.name if asks else NOTHING,
+            "lm": str(card.lm.get("model")) if asks else NOTHING,
+            "objective": card.objective,
+            "optimizer": card.optimizer,
+            "seed": card.seed,
+            "evidence": found["evidence"],
+            "prompt": found["prompt"] if asks else NOTHING,
             "judge_kind": card.judge_kind,
         },
-        metrics=metrics,
-        headline=headline(metrics, HEADLINE),
-        candidates=tuple(
-            CandidateRun(
-                name=found.candidate.name,
-                params=dict(found.candidate.settings),
-                metrics={f"dev.{settings.objective}": found.dev, "dev.unscored": found.unscored}
-                | ({} if found.cost_usd is None else {"cost_usd": found.cost_usd}),
-                started=started,
-                ended=ended,
+        candidates=[(row["name"], row["settings"], _of_candidate(row, card)) for row in found["candidates"]],
+        datasets=[
+            DatasetInput(
+                name=source.rpartition("/")[2],
+                digest=learned["digests"][name],
+                split=name,
+                source=source,
+                columns=dict.fromkeys(("item_id", "query_id", *learned["fields"][name]), "string"),
+                n_rows=found["split"][name],
+                profile={"queries": learned["queries"][name]},
             )
-            for found in compiled.scored
-        ),
-        datasets=_datasets(compiled, source),
-        tables={
-            "disagreements": _disagreement_table(differing),
-            **({"costs": logged(compiled.costs)} if compiled.costs else {}),
-        },
-        tags={"judgec.promoted": str(card.promoted).lower(), "judgec.engine": card.engine},
-        key=hashlib.sha256(card.model_dump_json().encode()).hexdigest(),
-        disagreements=_disagreements(differing, card) if settings.log_traces else (),
-        version=_model_version(compiled, saved, settings.home),
+            for name in SPLITS
+        ],
         started=started,
         ended=ended,
-        description="\n\n".join([str(saved.report["verdict"]), *compiled.notes]),
-    )
-
-
-def _model_version(compiled: Compiled, saved: Saved, home: Path) -> ModelVersion:
-    card = saved.card
-    aliases = programs.aliases(home, card.name)
-    test = compiled.verification.agreements["compiled"].estimates
-    values = {f"test.{name}": test[name].value for name in ("tau_b", "accept_agreement")}
-    tags = {name: str(value) for name, value in values.items() if value is not None}
-    tags |= {"version": f"{card.version:04d}"}  # MLflow numbers registered versions by itself
-    return ModelVersion(
-        name=card.name,
-        folder=home / "programs" / card.name / f"{card.version:04d}",
-        aliases=tuple(sorted(alias for alias, version in aliases.items() if version == card.version)),
-        tags={**tags, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
-        description=str(saved.report["verdict"]),
+        said=found["verdict"],
+        version_tags={name: str(value) for name, value in statistics.items() if value is not None},
         fields=_fields(card),
+        tables={"disagreements": _table(differing), **priced},
+        disagreements=[_trace(item, card) for item in differing] if log_traces else (),
     )
+
+
+def compile_run(
+    found: Found,
+    card: ProgramCard,
+    home: Path,
+    *,
+    metrics: Metrics,
+    shown: Iterable[str],
+    params: Mapping[str, Param],
+    candidates: Iterable[tuple[str, Mapping[str, Param], Metrics]],
+    datasets: Iterable[DatasetInput],
+    started: float,
+    ended: float,
+    said: str,
+    version_tags: Mapping[str, str] = {},
+    fields: ModelFields | None = None,
+    tables: Mapping[str, Mapping[str, list[object]]] = {},
+    disagreements: Iterable[DisagreementTrace] = (),
+) -> CompileRun:
+    """The run of a compile of any kind; the aliases of its version are those that it has on disk now.
+
+    Args:
+        found: Its report, for the notes.
+        card: Of the version as saved.
+        home: Folder of ``programs/``.
+        metrics: All numbers, as ``metrics_of`` finds them, and others.
+        shown: Those that MLflow shows, the most important first.
+        params: Beside program and version.
+        candidates: Name, settings and metrics of each.
+        datasets: What was read.
+        started: POSIX seconds.
+        ended: POSIX seconds.
+        said: The first sentence of run and version.
+        version_tags: Of the registered version, beside those that all have.
+        fields: What the version reads and gives, where MLflow can load it.
+        tables: By name.
+        disagreements: Items to log as traces.
+    """
+    version = f"{card.version:04d}"
+    aliases = [alias for alias, number in programs.aliases(home, card.name).items() if number == card.version]
+    told = {"version": version, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"}
+    return CompileRun(
+        name=f"{card.name} {version}",
+        params={"program": card.name, "version": version, **params},
+        metrics=metrics,
+        headline=headline(metrics, shown),
+        candidates=tuple(
+            CandidateRun(name=name, params=dict(made), metrics=values, started=started, ended=ended)
+            for name, made, values in candidates
+        ),
+        datasets=tuple(datasets),
+        tables=tables,
+        tags={"judgec.promoted": str(card.promoted).lower(), "judgec.engine": card.engine},
+        key=hashlib.sha256(card.model_dump_json().encode()).hexdigest(),
+        disagreements=tuple(disagreements),
+        version=ModelVersion(
+            name=card.name,
+            folder=home / "programs" / card.name / version,
+            aliases=tuple(sorted(aliases)),
+            tags={**version_tags, **told},  # MLflow numbers registered versions by itself
+            description=said,
+            fields=fields,
+        ),
+        started=started,
+        ended=ended,
+        description="\n\n".join([said, *found["notes"]]),
+    )
+
+
+def metrics_of(test: Mapping[str, Found]) -> Metrics:
+    """``test.tau_b`` is what was compiled; the numbers of the other rows of the report's ``test`` carry their name."""
+    metrics: Metrics = {}
+    for name, row in test.items():
+        metrics |= flat("test" if name == "compiled" else f"test.{name}", row)
+    return metrics
+
+
+def flat(prefix: str, found: Found) -> Metrics:
+    """The numbers of an object of a report, with their intervals, under their path."""
+    metrics: Metrics = {}
+    for key, value in found.items():
+        name = f"{prefix}.{NAMES.get(key, key)}"
+        if key == "bland_altman":
+            known = {NAMES[f"{key}.{end}"]: value[end] for end in ("bias", "low", "high")}
+            metrics |= {f"{prefix}.{end}": at for end, at in known.items() if at is not None}
+        elif isinstance(value, Mapping):
+            metrics |= {name: Estimate(**value)} if "value" in value else flat(name, value)
+        elif isinstance(value, int | float) and NAMES.get(key, key):
+            metrics[name] = float(value)
+    return metrics
+
+
+def _metrics(found: Found, card: ProgramCard) -> Metrics:
+    metrics, test = metrics_of(found["test"]), found["test"]
+    apart = {name: one for name, one in found["difference"].items() if name not in {"to", "objective", "detectable"}}
+    metrics |= flat("difference", apart) | flat("prompt_gain", found["prompt_gain"])
+    for aspect, by_kind in found["calibration_error"].items():
+        prefix = "test" if len(found["calibration_error"]) == 1 else f"test.aspect.{aspect}"
+        metrics |= {f"{prefix}.ece_{kind}": error for kind, error in by_kind.items() if error is not None}
+    if found["abstention"]["below"] is not None:
+        chosen = {name: found["abstention"][name] for name in ("coverage", "agreement")}
+        metrics |= flat("test.abstaining", chosen)
+    objective, gain = found["objective_on_test"], found["difference"]["objective"]
+    metrics |= {"test.objective": Estimate(**objective), "test.gain": Estimate(**gain), **of_cost(card.cost)}
+    ceiling = test["ceiling"].get(statistics_of(card.objective)[0])
+    metrics |= {} if ceiling is None else {"test.ceiling": Estimate(**ceiling)}
+    return metrics | ({"test.accept_agreement": Estimate(**found["decisive"])} if "decisive" in found else {})
+
+
+def _of_candidate(row: Found, card: ProgramCard) -> Metrics:
+    dev = row["dev"]["value"] if isinstance(row["dev"], Mapping) else row["dev"]
+    metrics: Metrics = {f"dev.{card.objective}": dev, "dev.unscored": row["unscored"]}
+    return metrics | ({} if row.get("cost_usd") is None else {"cost_usd": row["cost_usd"]})
 
 
 def _fields(card: ProgramCard) -> ModelFields:
@@ -153,66 +258,27 @@ def _fields(card: ProgramCard) -> ModelFields:
     return ModelFields(inputs={**inputs, "item_id": "text"}, required=spec.required, outputs=outputs | words)
 
 
-def _datasets(compiled: Compiled, source: str) -> tuple[DatasetInput, ...]:
-    dataset = compiled.dataset
-    parts = zip(SPLITS, (dataset.train, dataset.dev, dataset.test), strict=True)
-    return tuple(_dataset(part, source, dataset.split.digests[name]) for name, part in parts)
-
-
-def _metrics(compiled: Compiled) -> dict[str, Estimate | float]:
-    """``test.tau_b`` is the compiled judge's; the other judges' carry their name."""
-    metrics: dict[str, Estimate | float] = {}
-    for judge, agreement in compiled.verification.agreements.items():
-        prefix = "test" if judge == "compiled" else f"test.{judge}"
-        metrics |= _flat(prefix, agreement)
-        for aspect, part in agreement.aspects.items():
-            metrics |= _flat(f"{prefix}.aspect.{aspect}", part)
-    metrics |= {f"difference.{name}": found for name, found in compiled.decision.by_statistic.items()}
-    metrics |= {f"prompt_gain.{name}": found for name, found in compiled.prompt_gain.items()}
-    errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
-    for aspect, by_kind in errors.items():
-        prefix = "test" if len(errors) == 1 else f"test.aspect.{aspect}"
-        metrics |= {f"{prefix}.ece_{kind}": error for kind, error in by_kind.items() if error is not None}
-    if compiled.abstention.chosen is not None:
-        metrics["test.abstaining.coverage"] = compiled.abstention.chosen.coverage
-        metrics["test.abstaining.agreement"] = compiled.abstention.chosen.agreement
-    return metrics
-
-
-def _differing(compiled: Compiled) -> list[BrowsedItem]:
-    """Test items that judge and experts see differently, or that have no grade: the farthest apart first."""
-    found = sorted((item for item in items_of(compiled) if item.worth()[0] < AGREED), key=BrowsedItem.worth)
-    return found[:MOST_ROWS]
-
-
-def _disagreements(differing: Sequence[BrowsedItem], card: ProgramCard) -> tuple[DisagreementTrace, ...]:
-    """As traces: with whole texts."""
+def _trace(item: BrowsedItem, card: ProgramCard) -> DisagreementTrace:
+    """With whole texts."""
     several = {*TASKS[card.task].lists}
-    return tuple(
-        DisagreementTrace(
-            item_id=item.item_id,
-            inputs={
-                name: parts if name in several or len(parts) != 1 else parts[0] for name, parts in item.texts.items()
-            },
-            graded=TASKS[card.task].graded,
-            expert={aspect: grade for aspect, grade in item.expert.items() if grade is not None},
-            judge=f"{card.name}@{card.version}",
-            verdict=dict(item.judge),
-            reason=item.reason,
-            unscored=item.unscored,
-        )
-        for item in differing
+    return DisagreementTrace(
+        item_id=item.item_id,
+        inputs={name: parts if name in several or len(parts) != 1 else parts[0] for name, parts in item.texts.items()},
+        graded=TASKS[card.task].graded,
+        expert={aspect: grade for aspect, grade in item.expert.items() if grade is not None},
+        judge=f"{card.name}@{card.version}",
+        verdict=dict(item.judge),
+        reason=item.reason,
+        unscored=item.unscored,
     )
 
 
-def _disagreement_table(differing: Sequence[BrowsedItem]) -> dict[str, list[object]]:
+def _table(differing: Sequence[BrowsedItem]) -> dict[str, list[object]]:
     """As ``mlflow.log_table`` has it. Of the item's texts what the page shows of it anyway, cut."""
     rows: list[object] = [
         [
             item.item_id,
-            _one_or_all(item.expert),
-            _one_or_all(item.judge),
-            _one_or_all(item.score),
+            *map(_one_or_all, (item.expert, item.judge, item.score)),
             item.confidence,
             item.unscored,
             item.reason,
@@ -220,18 +286,7 @@ def _disagreement_table(differing: Sequence[BrowsedItem]) -> dict[str, list[obje
         ]
         for item in differing
     ]
-    columns: list[object] = [
-        "item_id",
-        "experts",
-        "judge",
-        "score",
-        "confidence",
-        "unscored",
-        "reason",
-        "query",
-        "answer",
-    ]
-    return {"columns": columns, "data": rows}
+    return {"columns": [*DISAGREEMENTS], "data": rows}
 
 
 def _one_or_all(by_aspect: Mapping[str, object]) -> object:
@@ -239,66 +294,3 @@ def _one_or_all(by_aspect: Mapping[str, object]) -> object:
     if len(by_aspect) == 1:
         return next(iter(by_aspect.values()))
     return ", ".join(f"{aspect} {value}" for aspect, value in by_aspect.items())
-
-
-def _of_the_run(compiled: Compiled, saved: Saved, settings: CompileSettings) -> dict[str, Estimate | float]:
-    """The objective on test, the best it could be, what was gained, and what it took."""
-    ratings = compiled.verification.ratings["compiled"]
-    statistic = parse_objective(settings.objective).statistic(ratings)
-    found: dict[str, Estimate | float] = {
-        "test.objective": interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(
-            len(ratings.judge)
-        ),
-        "test.gain": compiled.decision.difference,
-        **of_cost(saved.card.cost),
-    }
-    ceiling = compiled.verification.agreements["ceiling"].estimates.get(statistics_of(settings.objective)[0])
-    if ceiling is not None:
-        found["test.ceiling"] = ceiling
-    if TASKS[compiled.dataset.labels.task].pairs:
-        found["test.accept_agreement"] = _decisive(ratings)
-    return found
-
-
-def _decisive(ratings: GradePairs) -> Estimate:
-    """Of the pairs in which the experts prefer one answer, the share in which the judge prefers the same.
-
-    What accept agreement is to grades: who would be taken. A pair without a verdict counts against the judge.
-    """
-    tie = ratings.n_grades - 1
-    row, expert, weight = parts_of(ratings.target)
-    decided = expert != tie
-    right = (ratings.judge[row] == expert)[decided]
-    value = float(np.average(right, weights=None if weight is None else weight[decided])) if decided.any() else None
-    return Estimate(value=value, n=len(set(row[decided].tolist())), note="where the experts prefer one answer")
-
-
-def _flat(prefix: str, agreement: Agreement) -> dict[str, Estimate | float]:
-    limits = agreement.bland_altman
-    numbers = {
-        "bias": limits.bias,
-        "limit_low": limits.low,
-        "limit_high": limits.high,
-        "reject_rate.expert": agreement.expert_reject_rate,
-        "reject_rate.judge": agreement.judge_reject_rate,
-        "n": agreement.n,
-        "unscored": agreement.unscored,
-    }
-    return {
-        **{f"{prefix}.{name}": found for name, found in agreement.estimates.items()},
-        **{f"{prefix}.{name}": float(value) for name, value in numbers.items() if value is not None},
-    }
-
-
-def _dataset(part: Part, source: str, digest: str) -> DatasetInput:
-    names = sorted({name for item in part.items for name in item.inputs})
-    columns: Columns = {"item_id": "string", "query_id": "string", **dict.fromkeys(names, "string")}
-    return DatasetInput(
-        name=source.rpartition("/")[2],
-        digest=digest,
-        split=part.name,
-        source=source,
-        columns=columns,
-        n_rows=len(part),
-        profile={"queries": part.n_queries},
-    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from judgec.records.estimate import Estimate
 
@@ -48,6 +49,21 @@ class Agreement:
     n_clusters: int
     unscored: int
     aspects: Mapping[str, "Agreement"] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        rates = found["reject_rate"]
+        return cls(
+            {name: Estimate(**one) for name, one in found.items() if isinstance(one, dict) and "value" in one},
+            BlandAltman(**found["bland_altman"]),
+            rates["expert"],
+            rates["judge"],
+            found["n"],
+            found["n_clusters"],
+            found["unscored"],
+            {aspect: cls.from_json(one) for aspect, one in found.get("aspects", {}).items()},
+        )
 
     def to_json(self) -> dict[str, object]:
         """The form M of reports."""

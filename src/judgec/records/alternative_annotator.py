@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from judgec.records.estimate import Estimate
 
@@ -33,6 +34,11 @@ class AnnotatorContest:
     wins: bool
     items: int
     queries: int | None
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        return cls(**dict(found) | {"difference": Estimate(**found["difference"])})
 
     def to_json(self) -> dict[str, object]:
         """The form of reports."""
@@ -84,6 +90,20 @@ class AltTest:
     majority_omega: float | None = None
     majority_rho: float | None = None
     aspects: Mapping[str, "AltTest"] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        plain = ("omega", "rho", "epsilon", "q", "clustered_by", "alignment", "items", "items_left_out", "unscored")
+        constant = found.get("majority", {})
+        return cls(
+            **{name: found[name] for name in plain},
+            contests=tuple(map(AnnotatorContest.from_json, found["annotators"])),
+            note=found.get("note", ""),
+            majority_omega=constant.get("omega"),
+            majority_rho=constant.get("rho"),
+            aspects={aspect: cls.from_json(one) for aspect, one in found.get("aspects", {}).items()},
+        )
 
     @property
     def passes(self) -> bool | None:

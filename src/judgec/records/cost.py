@@ -1,7 +1,8 @@
 """The cost of a judge beside its worth."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 from judgec.records.estimate import Estimate
 
@@ -39,6 +40,13 @@ class JudgeCost:
     def comparable(self) -> float | None:
         """The cost by which the rows of one table may be ranked."""
         return self.dev.value if self.minus_chosen is None else self.minus_chosen.value
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        beside, known = row["minus_chosen"], {name: value for name, value in row.items() if name != "n"}
+        known["dev"] = Estimate(**row["dev"], n=row["n"])
+        return cls(**known | {"minus_chosen": None if beside is None else Estimate(**beside)})
 
     def to_json(self) -> dict[str, object]:
         """A row of the report's ``costs``."""

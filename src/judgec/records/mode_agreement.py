@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from judgec.records.estimate import Estimate
 
@@ -31,6 +32,12 @@ class FoundModes:
     present: float = 0
     flagged: int = 0
     unscored: int = 0
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        shares = {name: Estimate(**found[name]) for name in ("kappa", "precision", "recall")}
+        return cls(**{name: value for name, value in found.items() if name != "threshold"} | shares)
 
     def to_json(self) -> dict[str, object]:
         """For reports."""
@@ -64,6 +71,20 @@ class ModesAgreement:
     macro: Mapping[str, Estimate]
     averaged: Mapping[str, tuple[str, ...]]
     thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        modes, means = found["modes"], {name: dict(one) for name, one in found["macro"].items()}
+        averaged = {name: tuple(one.pop("modes")) for name, one in means.items()}
+        cuts = {mode: one["threshold"] for mode, one in modes.items() if one.get("threshold") is not None}
+        return cls(
+            {mode: FoundModes.from_json(one) for mode, one in modes.items()},
+            FoundModes.from_json(found["micro"]),
+            {name: Estimate(**one) for name, one in means.items()},
+            averaged,
+            cuts,
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

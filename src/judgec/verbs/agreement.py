@@ -389,19 +389,16 @@ def _charts(found: MeasuredAgreement) -> str:
     for judge, one in list(drawn.items())[:MOST_DRAWN]:
         pairs = one.ratings
         said = np.where(pairs.judge < 0, np.nan, np.array(pairs.values)[np.maximum(pairs.judge, 0)])
-        more, counts = grade_charts(
-            DrawnGrades(
-                expert=pairs.target,
-                judge=pairs.judge,
-                given=pairs.given,
-                said=pairs.score if pairs.interval else said,
-                grades=() if pairs.interval else tuple(map(short, pairs.values)),
-                raters=list(one.people.items()),
-                confidence=one.confidence,
-                limits=found.agreements[judge].bland_altman,
-                name=judge,
-            )
+        drawn_of = DrawnGrades(
+            expert=pairs.target,
+            judge=pairs.judge,
+            given=pairs.given,
+            said=pairs.score if pairs.interval else said,
+            grades=() if pairs.interval else tuple(map(short, pairs.values)),
+            raters=list(one.people.items()),
+            confidence=one.confidence,
         )
+        more, counts = grade_charts(drawn_of.counts(), found.agreements[judge].bland_altman, judge)
         drawings += more
         tables += counts
     return charts.figures(drawings, tables) if drawings else ""

@@ -1,19 +1,17 @@
 """One compile from labels to a saved, tracked version: what the command, Python and MLflow's bridge have in common."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from judgec.compile.compile import beside_headline, compile_judge, plan_judge
+from judgec.compile.compile import compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
-from judgec.compile.modes import found_modes
-from judgec.compile.render import outcome_notes, outcome_tables
-from judgec.compile.replacement import replacement
-from judgec.compile.report import Saved, save, with_run
+from judgec.compile.judge_page import agreements_of, costs_of, sizes_of, systems_in
+from judgec.compile.report import Saved, beside_headline, save, with_run
 from judgec.compile.rivals import standing_of
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
@@ -22,20 +20,22 @@ from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import TrackingStore
-from judgec.labels.experts import reading_notes
 from judgec.labels.project import find_project
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
+from judgec.records.alternative_annotator import AltTest
 from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.counts import plural
+from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
+from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.tasks.grade import borrowed_meanings
+from judgec.report.cost_table import COLUMNS, SIZES, TITLE
 from judgec.report.gates import Gate, Gates
 from judgec.report.modes_table import mode_table
-from judgec.report.numbers import dollars, objective_name, show, statistic_name
+from judgec.report.numbers import dollars, number, objective_name, percent, show, statistic_name
 from judgec.report.page.notebook import notebook
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
@@ -63,17 +63,22 @@ class Compilation:
     Args:
         saved: The version on disk.
         report: What ``compile-judge --json`` prints.
-        home: Where it is saved.
+        settings: What was asked for.
     """
 
     saved: Saved
-    report: Mapping[str, object]
-    home: Path
+    report: Mapping[str, Any]
+    settings: CompileSettings
 
     @property
     def name(self) -> str:
         """``NAME@VERSION``."""
         return f"{self.saved.card.name}@{self.saved.card.version}"
+
+    @property
+    def home(self) -> Path:
+        """The folder of ``programs/`` where it is saved."""
+        return self.settings.home
 
     @property
     def promoted(self) -> bool:
@@ -96,12 +101,17 @@ class Compilation:
         return programs.page_path(self.home, self.saved.card)
 
     @cached_property
+    def agreements(self) -> Mapping[str, Agreement]:
+        """The judges on the test items."""
+        return agreements_of(self.report)
+
+    @cached_property
     def table(self) -> "pd.DataFrame":
         """Judges by statistics: for each the value, ``STATISTIC.low`` and ``STATISTIC.high``; NaN where undefined."""
         import pandas as pd
 
         rows = {}
-        for judge, agreement in self.saved.compiled.verification.agreements.items():
+        for judge, agreement in self.agreements.items():
             row: dict[str, float | None] = {}
             for name, estimate in agreement.estimates.items():
                 row |= {name: estimate.value, f"{name}.low": estimate.low, f"{name}.high": estimate.high}
@@ -113,8 +123,7 @@ class Compilation:
         """The version that was compiled, ready to judge; with its own models, where they were asked, and functions."""
         from judgec.verbs.judge import load_judge
 
-        settings = self.saved.compiled.promotion_test.settings
-        asked, called = settings.lm.api_base, settings.functions
+        asked, called = self.settings.lm.api_base, self.settings.functions
         return load_judge(self.name, home=self.home, api_base=asked, functions=called)  # type: ignore[arg-type]  # as there
 
     def __repr__(self) -> str:
@@ -191,11 +200,20 @@ def compile_and_save(
 
         def track(saved: Saved) -> None:
             watch.stage("track", store.shown)
-            run = run_of(saved.compiled, saved, settings, source=source, started=started, ended=ended)
+            run = run_of(
+                saved.report,
+                saved.card,
+                saved.items,
+                settings.home,
+                source=source,
+                started=started,
+                ended=ended,
+                log_traces=settings.log_traces,
+            )
             logged.append(tracker.log_compile(run))
 
         saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
-    return Compilation(saved, with_run(saved, logged[0].run_id), settings.home)
+    return Compilation(saved, with_run(saved, logged[0].run_id), settings)
 
 
 SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement
@@ -255,9 +273,9 @@ def _estimated(usd: float | None) -> str:
 
 def judges_table(found: Compilation) -> TextTable:
     """Table of the judges that were compared on the test items."""
-    card, agreements = found.saved.card, found.saved.compiled.verification.agreements
-    tested = f"{plural(len(found.saved.compiled.dataset.test), 'test item')} ({objective_name(card.objective)})"
-    judges = {name: agreements[name] for name in agreements if agreements[name].n}
+    card = found.saved.card
+    tested = f"{plural(found.report['split']['test'], 'test item')} ({objective_name(card.objective)})"
+    judges = {name: one for name, one in found.agreements.items() if one.n}
     return comparison_table(f"{card.name}@{card.version} on {tested}", judges, statistics_of(card.objective)[0])
 
 
@@ -287,18 +305,18 @@ LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but wh
 
 def short_table(found: Compilation) -> TextTable:
     """Table of the judge that the user had, the compiled one, and the experts."""
-    card, test = found.saved.card, found.saved.compiled.dataset.test
+    card, items, queries = found.saved.card, found.report["split"]["test"], found.report["labels"]["queries"]["test"]
     headline = statistics_of(card.objective)[0]
-    beside = beside_headline(found.saved.compiled.verification.agreements["compiled"].estimates)
+    beside = beside_headline(found.agreements["compiled"].estimates)
     names = list(dict.fromkeys((headline, beside, *(() if card.scale.interval else ("exact",)))))[:SHOWN_STATISTICS]
-    title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, 95 % intervals"
+    title = f"{card.name}@{card.version} on {items} test items of {queries} queries, 95 % intervals"
     return beside_table(title, shown_judges(found), names)
 
 
 def shown_judges(found: Compilation) -> dict[str, Agreement]:
     """Rows of the short table by what they are called; those that say the same twice stand once."""
-    card, compiled = found.saved.card, found.saved.compiled
-    agreements = {name: one for name, one in compiled.verification.agreements.items() if one.n}
+    card, before = found.saved.card, found.report.get("recorded", {})
+    agreements = {name: one for name, one in found.agreements.items() if one.n}
     headline = statistics_of(card.objective)[0]
     best = agreements["compiled"].estimates[headline].value or 0.0
     # Without a model the evidence is the judge, and the most frequent grade what it is compared with.
@@ -308,15 +326,12 @@ def shown_judges(found: Compilation) -> dict[str, Agreement]:
         value = agreements[name].estimates[headline].value
         return name not in left_out or (value is not None and value > best and name != "compiled_loo")
 
-    choice, recorded = compiled.choice, compiled.chosen.settings.get("kind") == RECORDED_KIND
-    before = choice.uncompiled if recorded else None
-    alone = choice.alone
     called = {
         "majority": "the median" if card.scale.interval else "the most frequent grade",
         "name": f"{card.name}@{card.version}: " if len(card.name) <= LONGEST_NAME else "",  # the title has it
-        "uncompiled": "the prompt" if before is None else before.name,
-        "alone": "" if alone is None else alone.name,
-        "prompt": compiled.chosen.name if recorded else "the compiled prompt",
+        "uncompiled": before.get("uncompiled", "the prompt"),
+        "alone": before.get("best_alone", ""),
+        "prompt": found.report["prompt"] if before else "the compiled prompt",
     }
     rows: dict[str, Agreement] = {}
     for name in [*(one for one in ROWS if one in agreements), *(one for one in agreements if one not in ROWS)]:
@@ -356,75 +371,122 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
         options: Of the compile.
         gated: It has to be promoted.
     """
-    saved = found.saved
-    card, compiled = saved.card, saved.compiled
-    replaces = replacement(compiled.dataset, compiled.verification.judgments)
-    modes = found_modes(compiled)
-    asked, asked_in_full = (
-        outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
-        for verbose in (False, True)
-    )
+    card, data = found.saved.card, found.report
+    own, systems = found.agreements["compiled"], systems_in(data)
+    replaces = AltTest.from_json(data["alt_test"]) if "alt_test" in data else None
+    modes = ModesAgreement.from_json(data["modes"]) if "modes" in data else None
+    panel = _panel_tables(data)
+    left = [_coverage_table(data["abstention"])] if data["abstention"]["below"] is not None else []
     of_parts = []
     if replaces is not None and replaces.aspects:
         of_parts.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items()))))
     if modes is not None:
         of_parts.append(mode_table(modes))
-    ranks = {} if compiled.systems is None else {f"{card.name}@{card.version}": compiled.systems}
-    reading = reading_notes(compiled.dataset.labels, compiled.dataset.test.experts)
-    more = "" if card.promoted else compiled.detectable_difference.sentence
-    width = compiled.interval_width(card.objective).sentence
-    told = more and compiled.detectable_difference.more_queries is not None
-    advice = [more, width] if told else [width, more]
+    ranks = {} if systems is None else {found.name: systems}
+    more, width = ("" if card.promoted else data["more_queries"]["sentence"]), data["narrower"]["sentence"]
+    advice = [more, width] if more and data["more_queries"]["queries"] is not None else [width, more]
     cost = f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
-    short = outcome_notes(compiled, calibration=False)
     return Report(
-        data=found.report,
+        data=data,
         gates=_gates(found) if gated else None,
         verdict=[found.verdict],
-        tables=[short_table(found), *asked, *of_parts],
-        full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],
+        tables=[short_table(found), *panel[:1], *left, *of_parts],
+        full=[*_every_table(found), *_costs_tables(data), *panel, *left, *of_parts, *pairs_tables(ranks)],
         lines=[
             *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
             *filter(None, advice[:1]),
-            *systems_in_short(compiled.systems),
-            *short,
+            *systems_in_short(systems),
+            *_panel_lines(data),
             *([cost] if card.cost.lm_calls else []),
         ],
         details=[
             *filter(None, advice[1:]),
-            *systems_lines(compiled.systems),
+            *systems_lines(systems),
             *([] if card.cost.lm_calls else [cost]),
             *_gains(found),
-            *(one for one in outcome_notes(compiled, calibration=True) if one not in short),
+            *_calibrators(data),
         ],
-        reading=reading,
+        reading=data["reading"],
         notes=[
-            *(note for note in compiled.notes if note not in reading),
+            *(note for note in data["notes"] if note not in data["reading"]),
             *(() if modes is None else modes.notes),
-            *notes({"compiled": compiled.verification.agreements["compiled"]}),
+            *notes({"compiled": own}),
         ],
         more="every statistic",
-        file=programs.page_path(found.home, card),
+        file=found.report_path,
         next=[] if options is None else _next(options, card),
     )
 
 
+def _costs_tables(data: Mapping[str, Any]) -> list[TextTable]:
+    """The judges that no other one beats at their price, and the one that ships; none where all cost the same."""
+    rows = [row for row in costs_of(data) if row.pareto or row.chosen]
+    return [TextTable(f"{TITLE}, on {rows[0].split}", *COLUMNS.screen(rows))] if len(rows) > 1 else []
+
+
+def _panel_tables(data: Mapping[str, Any]) -> list[TextTable]:
+    """The members of the panel, and the sizes that were compared; none where evidence alone ships."""
+    if "panel" not in data or data["evidence_alone"]:
+        return []
+    panel = data["panel"]
+    rows = [(one["judge"], _estimate(one["adds"]), dollars(one["cost_usd"])) for one in panel["members"]]
+    sizes = [TextTable(SIZES, *COLUMNS.screen(sizes_of(panel["curve"])))] if "curve" in panel else []
+    return [TextTable(f"Panel: {panel['kind']}", ("member", "adds", "$"), rows), *sizes]
+
+
+def _panel_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    if "panel" in data and not data["evidence_alone"]:
+        panel = data["panel"]
+        members, single = [one["judge"] for one in panel["members"]], panel["incumbent"]
+        who = f"{panel['kind']} of {plural(len(members), 'judge')} in place of {single}"
+        if members == [single]:
+            who = f"none was better, {single} judges alone"
+        yield f"panel: {who}; gain on test over the best single judge, both compiled: {_estimate(panel['gain'])}"
+
+
+def _calibrators(data: Mapping[str, Any]) -> Iterator[str]:
+    for aspect, fitted in data["calibrators"].items():
+        chosen, error = (
+            next((one for one in fitted["choices"] if one["chosen"]), None),
+            data["calibration_error"][aspect],
+        )
+        off = error["confidence"] if error["accept"] is None else error["accept"]
+        loss = (
+            f", loss {number(chosen['loss'], 3)}, best of {len(fitted['choices'])} in cross-validation"
+            if chosen
+            else ""
+        )
+        made = f"{fitted['source']}, {fitted['model']}{loss}"
+        yield f"calibrator of {aspect}: {made}; calibration error on test {number(off)}"
+
+
+def _coverage_table(found: Mapping[str, Any]) -> TextTable:
+    points = [*(("", point) for point in found["curve"]), ("in use: ", found)]
+    rows = [
+        (f"{prefix}{number(one['below'])}", percent(one["coverage"]), show(Estimate(**one["agreement"])))
+        for prefix, one in points
+    ]
+    heads = ("confidence at least", "scored", statistic_name(found["of"]))
+    return TextTable("Leaving the least sure to a human, on test", heads, rows)
+
+
+def _estimate(found: Mapping[str, Any]) -> str:
+    return show(Estimate(**found), 3, sign=True)
+
+
 def _every_table(found: Compilation) -> list[TextTable]:
-    agreements = found.saved.compiled.verification.agreements
-    both: dict[str, Agreement] = {
-        name: agreements[name]
-        for name in ("compiled", "compiled_loo", "ceiling")
-        if name in agreements and agreements[name].n
-    }
+    agreements = found.agreements
+    names = [name for name in ("compiled", "compiled_loo", "ceiling") if name in agreements and agreements[name].n]
+    both = {name: agreements[name] for name in names}
     full = agreement_table("in full, with 95 % intervals", both)
     return [judges_table(found), replace(full, legend={**full.legend, "test use": TEST_USE})]
 
 
 def _gains(found: Compilation) -> list[str]:
-    gains = found.saved.compiled.prompt_gain
+    gains = found.report["prompt_gain"]
     if found.saved.card.engine == NO_MODEL:
         return []
     return [
-        f"prompt gain ({statistic_name(name)}, both calibrated): {show(gains[name])}"
+        f"prompt gain ({statistic_name(name)}, both calibrated): {show(Estimate(**gains[name]))}"
         for name in statistics_of(found.saved.card.objective)
     ]

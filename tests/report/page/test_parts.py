@@ -138,30 +138,31 @@ def test_confidence_table_counts_grades_by_tenths_and_full_confidence_is_in_the_
 
 def test_reliability_chart_puts_dots_where_stated_meets_observed() -> None:
     stated, happened, query = np.array([0.05, 0.95, 0.95, np.nan]), np.array([0.0, 1.0, 0.0, 1.0]), np.arange(4)
-    svg = charts.reliability_chart(stated, happened, query, words=("x", "y"))
+    svg = charts.reliability_chart(charts.reliability(stated, happened, query), words=("x", "y"))
     plane = charts.Plane((-0.04, 1.04), (-0.04, 1.04))
     assert f"cx={plane.across(0.95):.1f} cy={plane.up(0.5):.1f}" in svg
     assert "2 items: stated 95 %, observed 50 % [1 %, 99 %]" in svg  # Clopper-Pearson of 1 in 2: .0126, .9874
     assert f"x1={plane.across(0.95):.1f} y1={plane.up(0.012579):.1f} x2={plane.across(0.95):.1f}" in svg
     assert svg.count("<circle") == 2
-    assert charts.reliability_chart(np.array([np.nan]), np.array([1.0]), np.array([0]), words=("x", "y")) == ""
+    assert charts.reliability(np.array([np.nan]), np.array([1.0]), np.array([0])) == []
+    assert charts.reliability_chart([], words=("x", "y")) == ""
 
 
 def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:
-    svg = charts.bland_altman_chart(
-        np.array([1.0, 2.0, np.nan]), np.array([2.0, 2.0, 1.0]), BlandAltman(0.5, -0.9, 1.9)
-    )
+    points = charts.differences(np.array([1.0, 2.0, np.nan]), np.array([2.0, 2.0, 1.0]))
+    svg = charts.bland_altman_chart(points, BlandAltman(0.5, -0.9, 1.9))
     reach = 1.15 * 1.9
     plane = charts.Plane((0.0, 1.0), (-reach, reach))
     for value in (0.5, -0.9, 1.9):
         assert f"y1={plane.up(value):.1f}" in svg
     assert "bias +.50" in svg
     assert "1 item: mean 1.5, difference +1" in svg
-    assert charts.bland_altman_chart(np.array([np.nan]), np.array([1.0]), BlandAltman(None, None, None)) == ""
+    assert charts.differences(np.array([np.nan]), np.array([1.0])) == []
+    assert charts.bland_altman_chart([], BlandAltman(None, None, None)) == ""
 
 
 def test_histogram_escapes_raters_and_keeps_the_judge_last() -> None:
-    svg = charts.histogram_chart([("<x>", np.array([0, 0, 1, -1])), ("judge", np.array([1, 1, 1, 1]))], ["a", "b"])
+    svg = charts.histogram_chart([("<x>", [2, 1]), ("judge", [0, 4])], ["a", "b"])
     assert "&lt;x&gt;: 2 times a (67 %)" in svg
     assert svg.index("judge: 4 times b (100 %)") > svg.index("&lt;x&gt;")
     assert Page(svg).faults == []

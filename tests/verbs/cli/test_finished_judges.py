@@ -10,14 +10,12 @@ import pandas as pd
 import pytest
 
 from judgec.compile.abstain import EXACT, graded_rows
-from judgec.compile.report import Saved
-from judgec.compile.settings import CompileSettings
+from judgec.compile.report import items_of
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import read_datasheet
 from judgec.labels.split.draw import split_labels
 from judgec.labels.split.memory import read_memory
-from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.report.words import CONSTRUCTED
@@ -190,10 +188,7 @@ def test_compile_reports_calibrators_errors_and_coverage(home: Home) -> None:
 
 def test_run_of_a_compile_logs_calibration_error_and_coverage(home: Home) -> None:
     card = programs.load(home.folder, "world@1").card
-    settings = CompileSettings(name="world", home=home.folder, lm=LMSpec.parse("openai/fake"))
-    run = run_of(
-        home.first, Saved(card, home.report, home.first), settings, source="world.jsonl", started=0.0, ended=1.0
-    )
+    run = run_of(home.report, card, items_of(home.first), home.folder, source="world.jsonl", started=0.0, ended=1.0)
     assert {"test.ece_accept", "test.ece_confidence", "test.abstaining.coverage"} <= set(run.metrics)
 
 

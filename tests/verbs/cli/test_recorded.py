@@ -180,9 +180,8 @@ def test_a_judge_as_it_is_stands_beside_what_experts_reach_among_themselves(tmp_
     rows.assign(noah=rows["mia"]).to_csv(tmp_path / "two.csv", index=False)
     options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "judges": ["gpt"]}
     options |= {"scale": {"grades": [0, 1, 2, 3]}, "annotators": ["mia", "noah"]}
-    found = judgec_api.compile_judge(str(tmp_path / "two.csv"), name="two", **options).saved.compiled.as_it_is
-    assert found is not None
-    assert "with your experts; they among themselves: QWK 1.00" in found.sentence
+    found = judgec_api.compile_judge(str(tmp_path / "two.csv"), name="two", **options)
+    assert "with your experts; they among themselves: QWK 1.00" in found.verdict
 
 
 @pytest.mark.parametrize(

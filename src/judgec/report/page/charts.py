@@ -1,8 +1,8 @@
 """Charts as inline SVG: arrays in, markup out; colours are those of the page, so light, dark and print agree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from markupsafe import Markup
@@ -12,7 +12,7 @@ from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.kit import render
 from judgec.report.numbers import number, percent, short, signed
-from judgec.stats.agreement.reliability import bin_of, calibration_error, reliability_bins
+from judgec.stats.agreement.reliability import bin_of, reliability_bins
 from judgec.stats.intervals.proportion import share
 
 WIDTH, HEIGHT = 420, 300
@@ -126,60 +126,84 @@ def figures(drawings: Sequence[tuple[Markup, str]], tables: Sequence[Markup] = (
     return render("figures.html", {"drawings": [pair for pair in drawings if pair[0]], "tables": tables})
 
 
-def reliability_chart(
-    probability: FloatArray, happened: FloatArray, cluster: IntArray, *, words: tuple[str, str]
-) -> Markup:
-    """Stated probability against what happened, in ten equal bins; a dot's area is the number of items.
+Bin = Mapping[str, Any]
+"""Items that were stated about as likely: ``items``, ``stated``, ``observed``, and its interval ``low`` to ``high``."""
 
-    A line through a dot is the 95 % interval of what happened.
+
+def reliability(probability: FloatArray, happened: FloatArray, cluster: IntArray) -> list[Bin]:
+    """What happened beside what was stated, in those of ten equal bins that hold items.
 
     Args:
         probability: Stated, shape (n_items,), NaN where unscored.
         happened: 1 / 0, between them where both share the item, same shape, NaN where unknown.
         cluster: Code of the query that each came from, same shape.
-        words: Below the horizontal axis and along the vertical one.
     """
     known = np.isfinite(probability) & np.isfinite(happened)
     if not known.any():
-        return Markup()
+        return []
     counts, stated, observed = reliability_bins(probability[known], happened[known])
+    bins, made = bin_of(probability[known]), list[Bin]()
+    for i in np.flatnonzero(counts).tolist():
+        found = share(happened[known][bins == i], cluster[known][bins == i])
+        values = {"items": int(counts[i]), "stated": float(stated[i]), "observed": float(observed[i])}
+        made.append({**values, "low": found.low, "high": found.high})
+    return made
+
+
+def reliability_chart(bins: Sequence[Bin], *, words: tuple[str, str]) -> Markup:
+    """Stated probability against what happened, in ten equal bins; a dot's area is the number of items.
+
+    A line through a dot is the 95 % interval of what happened.
+
+    Args:
+        bins: Of ``reliability``.
+        words: Below the horizontal axis and along the vertical one.
+    """
+    if not bins:
+        return Markup()
     plane = Plane((-0.04, 1.04), (-0.04, 1.04))  # room for dots at the ends
-    filled = [int(i) for i in np.flatnonzero(counts)]
+    most, items = max(one["items"] for one in bins), sum(one["items"] for one in bins)
     left, low, right, high = (f"{at:.1f}" for at in (plane.across(0), plane.up(0), plane.across(1), plane.up(1)))
     ideal = ChartMark("line", "ideal", left, low, right, high)
     marks = []
-    bins = bin_of(probability[known])
-    for i in filled:
-        x, found = float(stated[i]), share(happened[known][bins == i], cluster[known][bins == i])
-        at = f"{plane.across(x):.1f}"
-        if found.low is not None and found.high is not None:
-            marks.append(
-                ChartMark("line", "whisker", at, f"{plane.up(found.low):.1f}", at, f"{plane.up(found.high):.1f}")
-            )
-        radius = _radius(int(counts[i]), int(counts.max()), largest=9.0)
-        said = f"{counts[i]} items: stated {percent(x)}, observed {percent(float(observed[i]))}"
-        bounds = "" if found.low is None or found.high is None else f" [{percent(found.low)}, {percent(found.high)}]"
-        marks.append(plane.dot(x, float(observed[i]), radius, said + bounds))
-    curve = plane.path([(float(stated[i]), float(observed[i])) for i in filled])
-    error = calibration_error(probability[known], happened[known])
-    label = f"Reliability of {plural(int(known.sum()), 'item')}; expected calibration error {number(error)}"
+    for one in bins:
+        x, y, low, high = one["stated"], one["observed"], one["low"], one["high"]
+        at, bounds = f"{plane.across(x):.1f}", ""
+        if low is not None and high is not None:
+            marks.append(ChartMark("line", "whisker", at, f"{plane.up(low):.1f}", at, f"{plane.up(high):.1f}"))
+            bounds = f" [{percent(low)}, {percent(high)}]"
+        said = f"{one['items']} items: stated {percent(x)}, observed {percent(y)}"
+        marks.append(plane.dot(x, y, _radius(one["items"], most, largest=9.0), said + bounds))
+    curve = plane.path([(one["stated"], one["observed"]) for one in bins])
+    error = sum(one["items"] * abs(one["stated"] - one["observed"]) for one in bins) / items
+    label = f"Reliability of {plural(items, 'item')}; expected calibration error {number(error)}"
     return plane.drawn([ideal, curve, *marks], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 
 
-def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltman) -> Markup:
-    """Difference of judge and expert against their mean; a dot's area is the number of items.
+def differences(expert: FloatArray, judge: FloatArray) -> list[list[float]]:
+    """The mean of expert and judge, the judge minus the expert, and how many items are alike in both.
 
     Args:
         expert: Values in scale units, shape (n_items,), NaN where missing.
         judge: The same of the judge.
-        limits: Bias and limits of agreement, all known.
-    Source: Bland and Altman (1986), The Lancet 327(8476).
     """
     both = np.isfinite(expert) & np.isfinite(judge)
-    if not both.any() or limits.bias is None or limits.low is None or limits.high is None:
-        return Markup()
     points = np.column_stack([(expert[both] + judge[both]) / 2, judge[both] - expert[both]])
     places, counts = np.unique(points.round(9), axis=0, return_counts=True)
+    return [[float(x), float(y), int(n)] for (x, y), n in zip(places, counts, strict=True)]
+
+
+def bland_altman_chart(points: Sequence[Sequence[float]], limits: BlandAltman) -> Markup:
+    """Difference of judge and expert against their mean; a dot's area is the number of items.
+
+    Args:
+        points: Of ``differences``.
+        limits: Bias and limits of agreement.
+    Source: Bland and Altman (1986), The Lancet 327(8476).
+    """
+    if not points or limits.bias is None or limits.low is None or limits.high is None:
+        return Markup()
+    places, counts = np.array(points)[:, :2], np.array([int(n) for *_, n in points])
     least, most = float(places[:, 0].min()), float(places[:, 0].max())
     reach = 1.15 * max(float(np.abs(places[:, 1]).max()), abs(limits.low), abs(limits.high), 0.5)
     margin = 0.08 * (most - least) + 0.1
@@ -204,21 +228,21 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
     low, bias, high = (signed(value) for value in (limits.low, limits.bias, limits.high))
     return plane.drawn(
         [*dots, *lines, *said],
-        label=f"Bland-Altman of {plural(int(both.sum()), 'grade')}: bias {bias}, limits {low} to {high}",
+        label=f"Bland-Altman of {plural(int(counts.sum()), 'grade')}: bias {bias}, limits {low} to {high}",
         words=("mean of expert and judge", "judge − expert"),
         ticks=Ticks(x_ticks, y_ticks),
     )
 
 
-def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str]) -> Markup:
+def histogram_chart(raters: Sequence[tuple[str, Sequence[int]]], grades: Sequence[str]) -> Markup:
     """Histogram of each rater's grades, as shares of what the rater graded; the last rater is the judge.
 
     Args:
-        raters: Name and grade positions, -1 where missing.
+        raters: Name, and how often it gave each grade.
         grades: Of the scale, worst first.
     """
     k = len(grades)
-    counts = [np.bincount(given[given >= 0], minlength=k) for _, given in raters]
+    counts = [np.array(given) for _, given in raters]
     parts = [count / max(int(count.sum()), 1) for count in counts]
     top = max(float(part.max()) for part in parts) or 1.0
     plane = Plane((-0.5, k - 0.5), (0.0, top * 1.08))

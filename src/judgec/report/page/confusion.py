@@ -106,9 +106,13 @@ def confusion_counts(expert: IntArray, judge: IntArray, grades: Sequence[str]) -
     k, (row, given, weight) = len(grades), parts_of(expert)
     said = np.where(judge < 0, k, judge)[row]
     counts = rectangular_tables(given, said, given * 0, (k, k + 1), n_clusters=1, weight=weight)[0]
-    columns = k + int(counts[:, k].any())
-    names = [*grades, *(["unscored"] * (columns - k))]
-    return CountMap(counts[:, :columns], counts.sum(axis=1), grades, names, [(i, i) for i in range(k)])
+    return confusion_map(counts[:, : k + int(counts[:, k].any())], grades)
+
+
+def confusion_map(counts: FloatArray, grades: Sequence[str]) -> CountMap:
+    """Counts of grades by grades; what is beyond the last grade is unscored."""
+    names = [*grades, *(["unscored"] * (counts.shape[1] - len(grades)))]
+    return CountMap(counts, counts.sum(axis=1), grades, names, [(i, i) for i in range(len(grades))])
 
 
 def confidence_counts(judge: IntArray, confidence: FloatArray, grades: Sequence[str]) -> CountMap | None:
@@ -124,6 +128,11 @@ def confidence_counts(judge: IntArray, confidence: FloatArray, grades: Sequence[
         return None
     counts = np.zeros((len(grades), BINS))
     np.add.at(counts, (judge[known], bin_of(confidence[known])), 1)
+    return confidence_map(counts, grades)
+
+
+def confidence_map(counts: FloatArray, grades: Sequence[str]) -> CountMap:
+    """Counts of grades by tenths of confidence."""
     step = 100 // BINS
     names = [str(step * i) for i in range(BINS)]
     return CountMap(counts, np.full(len(grades), counts.max()), grades, names)

@@ -39,7 +39,6 @@ from judgec.report.page.audits import audits_section
 from judgec.report.page.charts import LEFT, ChartMark, Plane, Ticks
 from judgec.report.page.interval_chart import NARROW, interval_chart
 from judgec.report.page.prompt import prompt_section
-from judgec.report.page.verdict import JudgeVerdict
 from judgec.report.replacement_table import ASPECTS as BY_ASPECT
 from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
@@ -169,6 +168,7 @@ class JudgePage:
     Args:
         card: The judge's, with its version.
         verdict: In words.
+        standing: As the report has it: how it stands beside the experts (``is``), by which statistic, in detail.
         agreements: By judge, in the order of the table.
         facts: Sentences on why it was promoted or not.
         charts: Finished figures by aspect.
@@ -191,7 +191,8 @@ class JudgePage:
     """
 
     card: ProgramCard
-    verdict: JudgeVerdict
+    verdict: str
+    standing: Mapping[str, str]
     agreements: Mapping[str, Agreement]
     facts: Sequence[str]
     charts: Mapping[str, Markup]
@@ -233,7 +234,8 @@ def judge_page(page: JudgePage) -> str:
             **parts,
             "name": name,
             "verdict": page.verdict,
-            "standing": page.verdict.standing.rpartition(" ")[2],
+            "detail": page.standing["detail"],
+            "standing": page.standing["is"].rpartition(" ")[2],
             "facts": page.facts,
             "unscored": [f"{count} unscored: {reason}" for reason, count in page.unscored.items()],
             "tree": page.tree,
@@ -248,7 +250,7 @@ def judge_page(page: JudgePage) -> str:
 
 def _judges(page: JudgePage) -> dict[str, object]:
     """The judges with their intervals, all other statistics of them, and the compiled one by aspect."""
-    head = page.verdict.statistic
+    head = page.standing["by"]
     ceiling = page.agreements["ceiling"].estimates.get(head)
     bar = _bar_column(head, list(page.agreements.values()), None if ceiling is None else ceiling.value)
     others = statistics(page.agreements, but=head)
@@ -325,7 +327,7 @@ def _modes(found: ModesAgreement | None) -> dict[str, object] | None:
 def _groups(page: JudgePage) -> dict[str, object] | None:
     if len(page.groups) < 2:
         return None
-    head = page.verdict.statistic
+    head = page.standing["by"]
     shown = list(page.groups.items())[:MOST_GROUPS]
     whole = page.agreements["compiled"]
     columns = [statistic(head), statistic("accept_agreement"), BIAS_ALONE, SIZE, UNSCORED]
@@ -342,7 +344,7 @@ def _groups(page: JudgePage) -> dict[str, object] | None:
 
 
 def _citation(page: JudgePage) -> str:
-    card, name = page.card, page.verdict.statistic
+    card, name = page.card, page.standing["by"]
     numbers = card.test.get(name)
     test = ""
     if numbers is not None and numbers.value is not None:
