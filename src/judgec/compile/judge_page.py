@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from markupsafe import Markup
 
@@ -15,28 +14,23 @@ from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.raters.tree import EVIDENCE, PromptLeaf
 from judgec.records.agreement import Agreement
-from judgec.records.alternative_annotator import AltTest
 from judgec.records.audit import Finding
 from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.cost import JudgeCost
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
-from judgec.records.mode_agreement import ModesAgreement
 from judgec.report.items import BrowsedItem
 from judgec.report.kit import render
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
 from judgec.report.page.grade_charts import grade_charts
-from judgec.report.page.page import JudgePage
+from judgec.report.page.page import Found
 from judgec.report.page.page import judge_page as rendered
-from judgec.report.page.prompt import prompt_lines
+from judgec.report.page.prompt import prompt_lines, prompt_section
 from judgec.report.page.verdict import headline
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
-
-Found = Mapping[str, Any]
-"""``report.json``, as ``report_of`` makes it."""
 
 PROMPT = "prompt"  # what the only prompt of a judge is called among its lines
 KINDS = {
@@ -70,37 +64,19 @@ def judge_page(
         start: Lines of the uncompiled prompt, or None where there is none.
         home: Holds the version that it is compared with.
     """
-    agreements = agreements_of(found)
-    alike = {name for name, one in agreements.items() if one.estimates == agreements["uncompiled"].estimates}
-    absent = {"best_alone", "compiled_prompt"} & alike
-    if card.engine == NO_MODEL:
-        absent = {"uncompiled", "compiled_prompt"}
+    estimates = {name: one.estimates for name, one in agreements_of(found).items()}
+    alike = {name for name in ("best_alone", "compiled_prompt") if estimates.get(name) == estimates["uncompiled"]}
     parent, before = _parent(card, start, home)
-    curve = found.get("panel", {}).get("curve", ())
     return rendered(
-        JudgePage(
-            card=card,
-            verdict=found["verdict"],
-            standing=found["standing"],
-            agreements={name: one for name, one in agreements.items() if name not in absent},
-            facts=_facts(found, card),
-            charts={aspect: _charts(found, aspect) for aspect in found["charts"]},
-            groups={name: Agreement.from_json(one) for name, one in found["groups"].items()},
-            costs=costs_of(found),
-            sizes=sizes_of(curve, ship=not card.evidence_alone),
-            alt_test=AltTest.from_json(found["alt_test"]) if "alt_test" in found else None,
-            unscored=found["unscored"],
-            prompt=prompt,
-            before=before,
-            parent=parent,
-            data=_data(found, card),
-            notes=found["notes"],
-            next=_next(found, card),
-            items=items,
-            modes=ModesAgreement.from_json(found["modes"]) if "modes" in found else None,
-            systems=systems_in(found),
-            tree=_picture(found),
-        )
+        found,
+        card,
+        items,
+        but={"uncompiled", "compiled_prompt"} if card.engine == NO_MODEL else alike,
+        sizes=sizes_of(found.get("panel", {}).get("curve", ()), ship=not card.evidence_alone),
+        charts={aspect: _charts(found, aspect) for aspect in found["charts"]},
+        prompt=prompt_section(prompt, before, parent) if prompt else None,
+        texts={"facts": _facts(found, card), "next": _next(found, card), "data": _data(found, card)},
+        tree=_picture(found),
     )
 
 

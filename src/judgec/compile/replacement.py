@@ -11,6 +11,8 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, LabelSet
 from judgec.stats.agreement.alternative_annotator import EXPERTS, alternative_annotator_test
 
+OF = ("compiled", "majority")
+
 
 def replacement(dataset: Dataset, judgments: Mapping[str, Judgments]) -> AltTest | None:
     """Tests whether the judge may replace one of the annotators; None where a single one labelled the test items.
@@ -28,22 +30,19 @@ def replacement(dataset: Dataset, judgments: Mapping[str, Judgments]) -> AltTest
     if len(asked) < len(dataset.test):
         dataset = replace(dataset, test=dataset.test.rows(asked))
         judgments = {name: one.subset(asked) for name, one in judgments.items()}
-    found = _tested(dataset, judgments["compiled"])
-    if found is None or found.omega is None or "majority" not in judgments:
+    tested = {
+        name: replaces(dataset.labels, dataset.test.experts, one) for name, one in judgments.items() if name in OF
+    }
+    found, constant = tested["compiled"], tested.get("majority")
+    if found is None or constant is None or found.omega is None:
         return found
-    constant = _tested(dataset, judgments["majority"])
-    assert constant is not None  # of the same labels
-    return _beside(found, constant)
+    aspects = {name: _beside(one, constant.aspects[name]) for name, one in found.aspects.items()}
+    return replace(_beside(found, constant), aspects=aspects)
 
 
 def _beside(found: AltTest, constant: AltTest) -> AltTest:
-    """The test beside that of the most frequent grade, of each aspect, too."""
-    aspects = {name: _beside(one, constant.aspects[name]) for name, one in found.aspects.items()}
-    return replace(found, majority_omega=constant.omega, majority_rho=constant.rho, aspects=aspects)
-
-
-def _tested(dataset: Dataset, judged: Judgments) -> AltTest | None:
-    return replaces(dataset.labels, dataset.test.experts, judged)
+    """The test beside that of the most frequent grade."""
+    return replace(found, majority_omega=constant.omega, majority_rho=constant.rho)
 
 
 def replaces(labels: LabelSet, experts: Experts, judged: Judgments, epsilon: float = EXPERTS) -> AltTest | None:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from judgec.compile.judge_page import costs_of
 from judgec.connect.tracking.metrics import headline, of_cost
@@ -25,10 +24,9 @@ from judgec.records.estimate import Estimate
 from judgec.records.tasks.registry import TASKS
 from judgec.report.cost_table import logged
 from judgec.report.items import BrowsedItem
+from judgec.report.page.page import Found
 from judgec.stats.agreement.objective import statistics_of
 
-Found = Mapping[str, Any]
-"""``report.json``."""
 Metrics = dict[str, Estimate | float]
 
 MOST_ROWS = 200  # of the table of disagreements

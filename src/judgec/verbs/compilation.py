@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgec.compile.compile import compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
@@ -37,6 +37,7 @@ from judgec.report.gates import Gate, Gates
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, number, objective_name, percent, show, statistic_name
 from judgec.report.page.notebook import notebook
+from judgec.report.page.page import Found
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -67,7 +68,7 @@ class Compilation:
     """
 
     saved: Saved
-    report: Mapping[str, Any]
+    report: Found
     settings: CompileSettings
 
     @property
@@ -418,13 +419,13 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
     )
 
 
-def _costs_tables(data: Mapping[str, Any]) -> list[TextTable]:
+def _costs_tables(data: Found) -> list[TextTable]:
     """The judges that no other one beats at their price, and the one that ships; none where all cost the same."""
     rows = [row for row in costs_of(data) if row.pareto or row.chosen]
     return [TextTable(f"{TITLE}, on {rows[0].split}", *COLUMNS.screen(rows))] if len(rows) > 1 else []
 
 
-def _panel_tables(data: Mapping[str, Any]) -> list[TextTable]:
+def _panel_tables(data: Found) -> list[TextTable]:
     """The members of the panel, and the sizes that were compared; none where evidence alone ships."""
     if "panel" not in data or data["evidence_alone"]:
         return []
@@ -434,7 +435,7 @@ def _panel_tables(data: Mapping[str, Any]) -> list[TextTable]:
     return [TextTable(f"Panel: {panel['kind']}", ("member", "adds", "$"), rows), *sizes]
 
 
-def _panel_lines(data: Mapping[str, Any]) -> Iterator[str]:
+def _panel_lines(data: Found) -> Iterator[str]:
     if "panel" in data and not data["evidence_alone"]:
         panel = data["panel"]
         members, single = [one["judge"] for one in panel["members"]], panel["incumbent"]
@@ -444,7 +445,7 @@ def _panel_lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"panel: {who}; gain on test over the best single judge, both compiled: {_estimate(panel['gain'])}"
 
 
-def _calibrators(data: Mapping[str, Any]) -> Iterator[str]:
+def _calibrators(data: Found) -> Iterator[str]:
     for aspect, fitted in data["calibrators"].items():
         chosen, error = (
             next((one for one in fitted["choices"] if one["chosen"]), None),
@@ -460,7 +461,7 @@ def _calibrators(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"calibrator of {aspect}: {made}; calibration error on test {number(off)}"
 
 
-def _coverage_table(found: Mapping[str, Any]) -> TextTable:
+def _coverage_table(found: Found) -> TextTable:
     points = [*(("", point) for point in found["curve"]), ("in use: ", found)]
     rows = [
         (f"{prefix}{number(one['below'])}", percent(one["coverage"]), show(Estimate(**one["agreement"])))
@@ -470,7 +471,7 @@ def _coverage_table(found: Mapping[str, Any]) -> TextTable:
     return TextTable("Leaving the least sure to a human, on test", heads, rows)
 
 
-def _estimate(found: Mapping[str, Any]) -> str:
+def _estimate(found: Found) -> str:
     return show(Estimate(**found), 3, sign=True)
 
 

@@ -1,14 +1,14 @@
 """``report.html``: one self-contained page that says what a compiled judge is worth."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
-from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
 from judgec.records.cost import JudgeCost
 from judgec.records.counts import plural
@@ -38,7 +38,6 @@ from judgec.report.numbers import dollars, number, short, show, statistic_name
 from judgec.report.page.audits import audits_section
 from judgec.report.page.charts import LEFT, ChartMark, Plane, Ticks
 from judgec.report.page.interval_chart import NARROW, interval_chart
-from judgec.report.page.prompt import prompt_section
 from judgec.report.replacement_table import ASPECTS as BY_ASPECT
 from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
@@ -161,136 +160,106 @@ SECTIONS = {
 MOST_GROUPS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePage:
-    """The content of a judge's page.
+Found = Mapping[str, Any]
+"""``report.json``, as a compile writes it."""
+
+
+def judge_page(
+    found: Found,
+    card: ProgramCard,
+    items: Sequence[BrowsedItem],
+    *,
+    but: Collection[str],
+    sizes: Sequence[JudgeCost],
+    charts: Mapping[str, Markup],
+    prompt: Markup | None,
+    texts: Mapping[str, Sequence[object]],
+    tree: Markup,
+) -> str:
+    """The page as HTML: no script but the kit's, nothing loaded from elsewhere, every text of users escaped.
 
     Args:
+        found: The report.
         card: The judge's, with its version.
-        verdict: In words.
-        standing: As the report has it: how it stands beside the experts (``is``), by which statistic, in detail.
-        agreements: By judge, in the order of the table.
-        facts: Sentences on why it was promoted or not.
-        charts: Finished figures by aspect.
-        groups: Agreement in each group of items, largest first.
-        unscored: How many test items have no grade, by reason.
-        prompt: Lines of the prompt.
-        before: Lines of the parent's, or None.
-        parent: What the parent is called.
-        data: Rows of the table of data and cost.
-        notes: What the reader has to know.
-        next: What to do after reading, a sentence each.
-        audits: Of the judge.
-        costs: What each recorded judge costs and is worth.
-        sizes: What panels of so many judges cost and are worth.
-        alt_test: Whether it may replace an annotator, or None where there is one only.
-        systems: How it ranks whoever answered beside people, or None where nobody names them.
         items: The test items, with what was said of them.
-        modes: How experts and judge agree on failure modes.
+        but: Judges that the table leaves out.
+        sizes: What panels of so many judges cost and are worth.
+        charts: Finished figures by aspect.
+        prompt: The section of the prompt, or None.
+        texts: ``facts`` on why it was promoted or not, what to do ``next``, ``data`` and cost as rows of a table.
         tree: The judge as a picture.
     """
-
-    card: ProgramCard
-    verdict: str
-    standing: Mapping[str, str]
-    agreements: Mapping[str, Agreement]
-    facts: Sequence[str]
-    charts: Mapping[str, Markup]
-    groups: Mapping[str, Agreement]
-    unscored: Mapping[str, int]
-    prompt: Sequence[str]
-    before: Sequence[str] | None
-    parent: str
-    data: Sequence[tuple[str, str]]
-    notes: Sequence[str] = ()
-    next: Sequence[str] = ()
-    audits: Sequence[Finding] = field(default_factory=tuple)
-    alt_test: AltTest | None = None
-    systems: SystemAgreement | None = None
-    items: Sequence[BrowsedItem] = ()
-    costs: Sequence[JudgeCost] = ()
-    sizes: Sequence[JudgeCost] = ()
-    modes: ModesAgreement | None = None
-    tree: Markup | None = None
-
-
-def judge_page(page: JudgePage) -> str:
-    """The page as HTML: no script but the kit's, nothing loaded from elsewhere, every text of users escaped."""
-    name = f"{page.card.name}@{page.card.version}"
+    name, head = f"{card.name}@{card.version}", found["standing"]["by"]
+    judges = {name: Agreement.from_json(one) for name, one in found["test"].items()}
     parts = {
-        "judges": _judges(page),
-        "next": page.next,
-        "charts": {"by_aspect": page.charts},
-        "groups": _groups(page),
-        "items": embedded(page.items),
-        "audits": audits_section(page.audits, name),
-        "prompt": prompt_section(page.prompt, page.before, page.parent) if page.prompt else None,
-        "data": {"rows": page.data, "notes": page.notes},
-        "cite": _citation(page),
+        "judges": _judges(found, {name: one for name, one in judges.items() if name not in but}, head, sizes),
+        "next": texts["next"],
+        "charts": {"by_aspect": charts},
+        "groups": _groups(found, judges["compiled"], head),
+        "items": embedded(items),
+        "audits": audits_section((), name),
+        "prompt": prompt,
+        "data": {"rows": texts["data"], "notes": found["notes"]},
+        "cite": _citation(card, head),
     }
     return kit.page(
         "judge.html",
         {
             **parts,
             "name": name,
-            "verdict": page.verdict,
-            "detail": page.standing["detail"],
-            "standing": page.standing["is"].rpartition(" ")[2],
-            "facts": page.facts,
-            "unscored": [f"{count} unscored: {reason}" for reason, count in page.unscored.items()],
-            "tree": page.tree,
-            "stamps": [CONSTRUCTED] if page.card.labels == "constructed" else [],
-            "what": " · ".join(
-                [page.card.task, page.card.engine or str(page.card.lm.get("model", "")), page.card.created]
-            ),
+            "verdict": found["verdict"],
+            "detail": found["standing"]["detail"],
+            "standing": found["standing"]["is"].rpartition(" ")[2],
+            "facts": texts["facts"],
+            "unscored": [f"{count} unscored: {reason}" for reason, count in found["unscored"].items()],
+            "tree": tree,
+            "stamps": [CONSTRUCTED] if card.labels == "constructed" else [],
+            "what": " · ".join([card.task, card.engine or str(card.lm.get("model", "")), card.created]),
             "links": [(anchor, title) for anchor, title in SECTIONS.items() if parts[anchor] is not None],
         },
     )
 
 
-def _judges(page: JudgePage) -> dict[str, object]:
+def _judges(found: Found, judges: Mapping[str, Agreement], head: str, sizes: Sequence[JudgeCost]) -> dict[str, object]:
     """The judges with their intervals, all other statistics of them, and the compiled one by aspect."""
-    head = page.standing["by"]
-    ceiling = page.agreements["ceiling"].estimates.get(head)
-    bar = _bar_column(head, list(page.agreements.values()), None if ceiling is None else ceiling.value)
-    others = statistics(page.agreements, but=head)
+    ceiling, costs = judges["ceiling"].estimates.get(head), [JudgeCost.from_json(row) for row in found["costs"]]
+    bar = _bar_column(head, list(judges.values()), None if ceiling is None else ceiling.value)
+    others = statistics(judges, but=head)
     plain = [statistic(name, interval=False) for name in others if name not in OF_SYSTEMS]  # it has its own section
     every = [*map(statistic, others), BIAS, *REJECTS]
     return {
-        "table": _table(page, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),
-        "everything": _table(page, every, "", "All intervals"),
-        "aspects": _aspects(page),
-        "modes": _modes(page.modes),
-        "replaces": _replaces(page.alt_test),
-        "pairs": _pairs(page.systems),
+        "table": _table(judges, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),
+        "everything": _table(judges, every, "", "All intervals"),
+        "aspects": _aspects(judges["compiled"].aspects),
+        "modes": _modes(ModesAgreement.from_json(found["modes"])) if "modes" in found else None,
+        "replaces": _replaces(AltTest.from_json(found["alt_test"])) if "alt_test" in found else None,
+        "pairs": _pairs(SystemAgreement.from_json(found["systems"])) if "systems" in found else None,
         "priced": [
             (title, table(*COSTS.page(rows), label=title), cost_chart(drawn), said)
             for title, rows, drawn, said in (
-                (COSTS_TITLE, page.costs, page.costs, caption(page.costs)),
-                (SIZES, page.sizes, [replace(row, usd_per_1000=None) for row in page.sizes], OF_SIZES),
+                (COSTS_TITLE, costs, costs, caption(costs)),
+                (SIZES, sizes, [replace(row, usd_per_1000=None) for row in sizes], OF_SIZES),
             )
             if rows
         ],
     }
 
 
-def _replaces(found: AltTest | None) -> dict[str, object] | None:
-    """The Alternative Annotator Test, or in words why there is none; nothing with a single annotator."""
-    if found is None:
-        return None
+def _replaces(found: AltTest) -> dict[str, object]:
+    """The Alternative Annotator Test, or in words why there is none."""
     made = table(*CONTESTS.page(found.contests), label=REPLACES) if found.contests else None
     each = table(*BY_ASPECT.page(list(found.aspects.items())), label=ASPECTS_TITLE) if found.aspects else None
     return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made, "aspects": each}
 
 
-def _pairs(found: SystemAgreement | None) -> tuple[str, Markup] | None:
+def _pairs(found: SystemAgreement) -> tuple[str, Markup] | None:
     """The pairs of systems on which judge and people differ beyond noise; nothing where there are none."""
-    return (PAIRS_TITLE, table(*PAIRS.page(found.differing), label=PAIRS_TITLE)) if found and found.differing else None
+    return (PAIRS_TITLE, table(*PAIRS.page(found.differing), label=PAIRS_TITLE)) if found.differing else None
 
 
-def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:
-    head, rows = TableColumns(columns).page(list(page.agreements.values()))
-    named = [two_lines(_shaded(judge), JUDGES.get(judge, "")) for judge in page.agreements]
+def _table(judges: Mapping[str, Agreement], columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:
+    head, rows = TableColumns(columns).page(list(judges.values()))
+    named = [two_lines(_shaded(judge), JUDGES.get(judge, "")) for judge in judges]
     return table(["", *head], [[name, *row] for name, row in zip(named, rows, strict=True)], kind, label=label)
 
 
@@ -307,8 +276,7 @@ def _bar_column(name: str, agreements: Sequence[Agreement], line: float | None) 
     )
 
 
-def _aspects(page: JudgePage) -> Markup | None:
-    aspects = page.agreements["compiled"].aspects
+def _aspects(aspects: Mapping[str, Agreement]) -> Markup | None:
     if not aspects:
         return None
     names = [name for name in statistics(aspects) if name in KNOWN]
@@ -317,19 +285,15 @@ def _aspects(page: JudgePage) -> Markup | None:
     return table(["aspect", *head], named, label="The compiled judge by aspect")
 
 
-def _modes(found: ModesAgreement | None) -> dict[str, object] | None:
-    if found is None:
-        return None
+def _modes(found: ModesAgreement) -> dict[str, object]:
     made = table(*MODES.page(mode_rows(found)), label=MODES_TITLE)
     return {"title": MODES_TITLE, "table": made, "legend": LEGEND, "notes": found.notes}
 
 
-def _groups(page: JudgePage) -> dict[str, object] | None:
-    if len(page.groups) < 2:
+def _groups(found: Found, whole: Agreement, head: str) -> dict[str, object] | None:
+    if len(found["groups"]) < 2:
         return None
-    head = page.standing["by"]
-    shown = list(page.groups.items())[:MOST_GROUPS]
-    whole = page.agreements["compiled"]
+    shown = [(name, Agreement.from_json(one)) for name, one in found["groups"].items()][:MOST_GROUPS]
     columns = [statistic(head), statistic("accept_agreement"), BIAS_ALONE, SIZE, UNSCORED]
     heads, rows = TableColumns(columns).page([one for _, one in shown])
     named = [[group, *row] for (group, _), row in zip(shown, rows, strict=True)]
@@ -343,8 +307,7 @@ def _groups(page: JudgePage) -> dict[str, object] | None:
     }
 
 
-def _citation(page: JudgePage) -> str:
-    card, name = page.card, page.standing["by"]
+def _citation(card: ProgramCard, name: str) -> str:
     numbers = card.test.get(name)
     test = ""
     if numbers is not None and numbers.value is not None:
