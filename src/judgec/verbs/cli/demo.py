@@ -93,7 +93,7 @@ def compile_stories(
 
 
 def _compared(one: "Compilation", together: "Compilation") -> "Mapping[str, Agreement]":
-    alone, panel = (found.saved.compiled.verification.agreements for found in (one, together))
+    alone, panel = one.agreements, together.agreements
     return {
         f"{MODEL}, a typical prompt": alone["uncompiled"],
         f"{MODEL}, compiled": alone["compiled"],
@@ -115,8 +115,8 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
     jupyter = f"{'' if there else f'{python} -m pip install --quiet jupyterlab && '}{python} -m jupyterlab"
     rows = _compared(one, together)
     typical, compiled, _, all_models = (number(each.estimates["qwk"].value) for each in rows.values())
-    test = together.saved.compiled.dataset.test
-    stories_of = f"{len(test)} stories of {plural(test.n_queries, 'prompt')}"
+    tested = together.report["split"]["test"], together.report["labels"]["queries"]["test"]
+    stories_of = f"{tested[0]} stories of {plural(tested[1], 'prompt')}"
     said = (
         f"{MODEL} with a typical prompt agrees with people by {typical} ({ASPECT}, quadratic kappa: 0 is chance, 1 is "
         f"perfect); compiled by {compiled}; {ALL_MODELS} together by {all_models}: on {stories_of} that no judge had "
