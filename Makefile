@@ -83,7 +83,6 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks.bootstrap
 	$(BIN)/python -m benchmarks.rating
 	$(BIN)/python -m benchmarks.agreement --data ../shared/data/labels
 	$(BIN)/python -m benchmarks.throughput

@@ -49,7 +49,7 @@ from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import STATISTICS
-from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.agreement.statistic import weighted_sum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 
 FOLDS = 5
@@ -355,7 +355,7 @@ def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampl
     if any(column not in row.ratings for row in parts):
         return "-"
     goal = parse_objective(STATISTICS[statistic].objective)
-    whole = WeightedSum(tuple((1 / len(parts), goal.statistic(row.ratings[column])) for row in parts))
+    whole = weighted_sum([(1 / len(parts), goal.statistic(row.ratings[column])) for row in parts])
     return cell(
         interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].judge) for row in parts))
     )
@@ -365,7 +365,7 @@ def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, 
     """What ``ours`` ship minus what ``theirs`` are raw: the mean over aspects of the differences on the same items."""
     goal = parse_objective(STATISTICS[statistic].objective)
     pairs = [on_both(one.ratings[one.shipped], other.ratings["raw"]) for one, other in zip(ours, theirs, strict=True)]
-    one, other = (WeightedSum(tuple((1 / len(pairs), goal.statistic(pair[i])) for pair in pairs)) for i in (0, 1))
+    one, other = (weighted_sum([(1 / len(pairs), goal.statistic(pair[i])) for pair in pairs]) for i in (0, 1))
     return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.judge) for a, _ in pairs))
 
 

@@ -5,14 +5,13 @@ import logging
 from collections.abc import Iterator
 from types import SimpleNamespace
 
-import numpy as np
 import openai
 import pytest
 from benchmarks.figures import all_done
 from pydantic import BaseModel
 
-from benchmarks import bootstrap, planted, throughput
 from benchmarks import judging_world as world
+from benchmarks import planted, throughput
 from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
 from judgec.records.label import Item
@@ -75,8 +74,6 @@ def test_part_whose_peer_fails_stops() -> None:
         all_done("ragelo", 0, 40)
     with pytest.raises(SystemExit, match="mlflow: 39 of 40"):
         throughput.paid_for("mlflow", lambda: 39, 40)
-    with pytest.raises(SystemExit, match="SciPy: 0 of 1,000"):
-        bootstrap.compare("x", lambda: np.zeros(bootstrap.RESAMPLES), lambda: np.full(1000, np.nan))
 
 
 @planted.reported("some")

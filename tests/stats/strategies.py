@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.label import IntArray
 
 N_CLUSTERS = 4
 PROPERTY = settings(deadline=None, max_examples=60)  # a shared core has no reliable clock
@@ -38,15 +38,3 @@ def graded_items(draw: st.DrawFn, *, min_items: int = 1, unscored: bool = False)
     if unscored:
         judge = np.where(rng.random(n_items) < draw(st.sampled_from([0.0, 0.1, 0.5])), -1, judge)
     return Graded(expert, judge, rng.integers(0, N_CLUSTERS, n_items), n_grades)
-
-
-@st.composite
-def cluster_draws(draw: st.DrawFn) -> FloatArray:
-    """Multiplicities of the 4 clusters in three resamples."""
-    counts = st.lists(st.integers(0, 3), min_size=N_CLUSTERS, max_size=N_CLUSTERS)
-    return np.array(draw(st.lists(counts, min_size=3, max_size=3)), dtype=np.float64)
-
-
-def written_out(cluster: IntArray, weights: FloatArray) -> IntArray:
-    """Row numbers of the items, each as often as its cluster was drawn."""
-    return np.repeat(np.arange(cluster.size), weights[cluster].astype(np.int64))

@@ -16,7 +16,7 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
 from judgec.stats.agreement.objective import Objective, parse_objective
-from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.agreement.statistic import Statistic, weighted_sum
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
@@ -389,7 +389,7 @@ def _statistic(one: Contender, objective: Objective, data: Data, fold: IntArray 
     if fold is None:
         return objective.statistic(ratings)
     parts = [fold == number for number in np.unique(fold)]
-    return WeightedSum(tuple((float(part.mean()), objective.statistic(ratings.where(part))) for part in parts))
+    return weighted_sum([(float(part.mean()), objective.statistic(ratings.where(part))) for part in parts])
 
 
 def _guards(one: Contender, data: Data, fold: IntArray | None) -> FloatArray:

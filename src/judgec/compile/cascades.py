@@ -33,7 +33,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, objective_name, percent, show
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.agreement.statistic import Statistic, weighted_sum
 from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
@@ -73,14 +73,14 @@ class Pairs:
             judge_accept=np.where(rows, two.judge_accept, one.judge_accept),
         )
 
-    def random(self, count: int, draws: int, objective: Objective, seed: int) -> WeightedSum:
+    def random(self, count: int, draws: int, objective: Objective, seed: int) -> Statistic:
         """The mean objective where the strong judge is asked about so many items drawn at random."""
         rng, asked, parts = np.random.default_rng(seed), np.flatnonzero(self.both), []
         for _ in range(draws):
             strong = np.zeros(len(self.both), dtype=bool)
             strong[rng.choice(asked, count, replace=False)] = True
             parts.append((1.0 / draws, objective.statistic(self.mixed(strong))))
-        return WeightedSum(tuple(parts))
+        return weighted_sum(parts)
 
 
 @dataclass(frozen=True, slots=True)

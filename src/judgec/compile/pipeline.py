@@ -24,7 +24,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.report.numbers import brackets, signed
 from judgec.stats.agreement.measure import Resampling
-from judgec.stats.agreement.statistic import SHARE, MomentStatistic, mean
+from judgec.stats.agreement.statistic import SHARE, Statistic, mean
 from judgec.stats.intervals.bootstrap import interval
 
 UNCOMPILED = "uncompiled"
@@ -308,7 +308,7 @@ def mean_of(trial: Trial) -> float:
     return float(trial.values.mean()) if len(trial.values) else 0.0
 
 
-def _mean(trial: Trial, n_clusters: int | None = None) -> MomentStatistic:
+def _mean(trial: Trial, n_clusters: int | None = None) -> Statistic:
     return mean(np.asarray(trial.values), trial.cluster, n_clusters=n_clusters, bounds=SHARE)
 
 

@@ -25,7 +25,7 @@ from judgec.stats.agreement.measure import NO_CLASSES, Resampling, compared_rows
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.registry import STATISTICS
-from judgec.stats.agreement.statistic import MomentStatistic
+from judgec.stats.agreement.statistic import mean
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
@@ -74,8 +74,7 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
 def _mean(values: FloatArray, cluster: IntArray, seed: int) -> Estimate:
     """The mean with its 95 % interval over queries; ``cluster`` has the code of each value's query."""
     _, codes = np.unique(cluster, return_inverse=True)
-    sums = [np.bincount(codes, weights).astype(np.float64) for weights in (None, values, values**2)]
-    return interval(MomentStatistic(sums[0], sums[1], sums[2], 0.0, 0.0), seed=seed).estimate(len(values))
+    return interval(mean(values, codes.astype(np.int64)), seed=seed).estimate(len(values))
 
 
 def _value(estimate: dict[str, float | str | None] | None) -> float:

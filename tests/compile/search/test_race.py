@@ -112,7 +112,7 @@ def test_most_judgments_counts_each_new_item_of_each_survivor() -> None:
 def test_race_with_a_clear_winner_chooses_it_and_stops_the_others_early() -> None:
     found = contest((0.9, *[0.3] * 15), items=120, seed=1)
     best = int(np.argmax([TAU_B.value(found.ratings(i, range(120))) for i in range(16)]))
-    raced = race(16, slices(found.cluster, 1), found.ratings, TAU_B, seed=1)
+    raced = race(16, slices(found.cluster, 1), found.ratings, TAU_B)
     assert raced.chosen == best
     assert raced.judgments <= most_judgments(16, [len(part) for part in slices(found.cluster, 1)])
     reached = raced.standings[best]
@@ -155,7 +155,7 @@ def test_race_that_meets_a_cap_compares_what_all_had_run_on() -> None:
             raise BudgetError("--budget: 9 calls made; 9 are allowed.")
         return found.ratings(number, rows)
 
-    raced = race(3, parts, runs, TAU_B, seed=3)
+    raced = race(3, parts, runs, TAU_B)
     assert raced.chosen == int(np.argmax(values))
     assert "9 are allowed" in raced.stopped
     assert {standing.items for standing in raced.standings if standing} == {len(parts[0])}
@@ -190,7 +190,7 @@ def simulate(items: int, seeds: range) -> tuple[float, float, float, float]:
     near, same, regret, calls = [], [], [], []
     for seed in seeds:
         found = contest(SPAN, items, seed)
-        raced = race(16, slices(found.cluster, seed), found.ratings, TAU_B, seed=seed)
+        raced = race(16, slices(found.cluster, seed), found.ratings, TAU_B)
         lost, error = _regret(found, raced.chosen)
         near.append(lost <= error)
         same.append(lost == 0)

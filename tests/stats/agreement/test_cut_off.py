@@ -7,7 +7,6 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.cut_off import FOLDS, best_cut_off
-from judgec.stats.agreement.pair_statistic import Cells
 
 
 def scored(expert: IntArray, score: FloatArray, cluster: IntArray) -> GradePairs:
@@ -33,7 +32,9 @@ def test_cut_off_and_its_held_out_kappa_are_those_of_scikit_learn() -> None:
     found = best_cut_off(scored(expert, score, cluster))
     assert found is not None
     assert found.at == pytest.approx(best_by_hand(expert, score))
-    order = np.argsort(Cells.of(expert, score, cluster, 40, None).content[:, 0], kind="stable").argsort()
+    held = [sorted(zip(expert[cluster == query], score[cluster == query], strict=True)) for query in range(40)]
+    content = [[(*cell, own.count(cell)) for cell in sorted(set(own))] for own in held]
+    order = np.argsort(sorted(range(40), key=content.__getitem__))
     fold = np.random.default_rng(0).permutation(np.arange(40) % FOLDS)[order[cluster]]  # by what the queries hold
     said = np.empty(120, dtype=int)
     for one in range(FOLDS):

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.errors import UserError
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import OBJECTIVES, parse_objective
 from judgec.stats.agreement.statistic import TABLE_FORMULAS
 from judgec.stats.agreement.tables import contingency
 from tests.stats.side_by_side import side_by_side
-from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, cluster_draws, graded_items, written_out
+from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, graded_items
 
 OF_GRADES = {name: one for name, one in OBJECTIVES.items() if one.tables is not None}
 SUMS = ("tau_b+accept", "0.7*tau_b+0.3*kappa", "qwk+0.5*balanced_accuracy")
@@ -161,15 +161,24 @@ def test_items_without_expert_label_change_nothing_and_have_share_zero(items: Gr
 
 
 @PROPERTY
-@given(graded_items(unscored=True), cluster_draws())
-def test_objective_under_weights_equals_that_of_items_written_out(items: Graded, weights: FloatArray) -> None:
+@given(graded_items(unscored=True))
+def test_objective_without_a_cluster_is_that_of_the_items_of_the_others(items: Graded) -> None:
     for text in (*OF_GRADES, SUMS[0]):
         objective = parse_objective(text)
-        found = objective.statistic(compared(items)).under(weights)
-        for b, draw in enumerate(weights):
-            at = written_out(items.cluster, draw)
-            literal = Graded(items.expert[at], items.judge[at], items.cluster[at], items.n_grades)
-            np.testing.assert_allclose(found[b], objective.value(compared(literal)), atol=1e-12, err_msg=text)
+        comparison = compared(items)
+        for query, found in enumerate(objective.statistic(comparison).without().tolist()):
+            rest = objective.value(comparison.where(items.cluster != query))
+            assert found == pytest.approx(rest, abs=1e-12), text
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [("kappa", [1.0, -1.0, 1.0, -1.0]), ("exact", [1.0, 0.0, 1.0, 0.0]), ("qwk", [1.0, -1.0, 1.0, -1.0])],
+)
+def test_a_share_is_one_less_the_error_of_the_item(name: str, share: list[float]) -> None:
+    # Half right where chance is half right: kappa and QWK are 0, and each error takes twice its part away.
+    found = parse_objective(name).shares(judged([0, 0, 1, 1], [0, 1, 1, 0], 2))
+    assert found.tolist() == pytest.approx(share)
 
 
 def test_parse_objective_of_a_sum_keeps_weights_and_names() -> None:

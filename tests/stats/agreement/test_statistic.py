@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.agreement.pair_statistic import coarse_clusters
+from judgec.stats.agreement.registry import coarse_clusters
+from judgec.stats.agreement.score_correlation import spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import (
     TABLE_FORMULAS,
     Statistic,
-    WeightedSum,
     bland_altman,
     mean,
-    spearman_score,
     table_statistic,
-    tau_b_score,
+    weighted_sum,
 )
-from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, cluster_draws, graded_items, written_out
+from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, graded_items
 
 
 class SignificanceResult(Protocol):
@@ -31,9 +30,9 @@ Build = Callable[[IntArray, FloatArray, IntArray], Statistic]
 Reference = Callable[[IntArray, FloatArray], SignificanceResult]
 
 
-def every_statistic(items: Graded, rows: FloatArray | None = None) -> dict[str, Statistic]:
+def every_statistic(items: Graded, rows: IntArray | None = None) -> dict[str, Statistic]:
     """All statistics of the items, or of the chosen rows of them."""
-    at = np.arange(items.expert.size) if rows is None else rows.astype(np.int64)
+    at = np.arange(items.expert.size) if rows is None else rows
     expert, judge, cluster = items.expert[at], items.judge[at], items.cluster[at]
     jitter = np.sin(np.arange(items.judge.size))[at]  # changes the order of the grades, keeps some ties
     score: FloatArray = np.round(judge + jitter, 1).astype(np.float64)
@@ -46,40 +45,17 @@ def every_statistic(items: Graded, rows: FloatArray | None = None) -> dict[str, 
     known["mean"] = mean(score, cluster, n_clusters=N_CLUSTERS)
     bias, low, high = bland_altman(expert.astype(float), score, cluster, n_clusters=N_CLUSTERS)
     known |= {"bias": bias, "limit_low": low, "limit_high": high}
-    known["difference"] = WeightedSum(((1.0, known["tau_b"]), (-0.5, known["tau_b_score"])))
+    known["difference"] = weighted_sum([(1.0, known["tau_b"]), (-0.5, known["tau_b_score"])])
     return known
 
 
 @PROPERTY
-@given(graded_items(), cluster_draws())
-def test_under_equals_point_of_items_written_out(items: Graded, weights: FloatArray) -> None:
-    found = {name: statistic.under(weights) for name, statistic in every_statistic(items).items()}
-    for b, draw in enumerate(weights):
-        literal = every_statistic(items, written_out(items.cluster, draw).astype(np.float64))
-        for name, statistic in literal.items():
-            np.testing.assert_allclose(found[name][b], statistic.point(), atol=1e-12, err_msg=name)
-
-
-@PROPERTY
-@given(graded_items(), cluster_draws())
-def test_without_one_equals_under_with_one_draw_fewer(items: Graded, weights: FloatArray) -> None:
-    for name, statistic in every_statistic(items).items():
-        found = statistic.without_one(weights)
-        for q in range(N_CLUSTERS):
-            drawn = weights[:, q] > 0
-            fewer = weights[drawn] - np.eye(N_CLUSTERS)[q]
-            np.testing.assert_allclose(found[drawn, q], statistic.under(fewer), atol=1e-11, err_msg=name)
-            assert np.isnan(found[~drawn, q]).all(), name
-
-
-@PROPERTY
 @given(graded_items())
-def test_ones_as_weights_give_the_point_and_doubling_leaves_it(items: Graded) -> None:
-    for name, statistic in every_statistic(items).items():
-        once, twice = statistic.under(np.array([[1.0] * N_CLUSTERS, [2.0] * N_CLUSTERS]))
-        np.testing.assert_allclose(once, statistic.point(), atol=1e-12, err_msg=name)
-        if not name.startswith("limit"):  # their n - 1 sees the doubling
-            np.testing.assert_allclose(twice, statistic.point(), atol=1e-12, err_msg=name)
+def test_without_a_cluster_is_the_statistic_of_the_items_of_the_others(items: Graded) -> None:
+    found = {name: statistic.without() for name, statistic in every_statistic(items).items()}
+    for query in range(N_CLUSTERS):
+        for name, statistic in every_statistic(items, np.flatnonzero(items.cluster != query)).items():
+            np.testing.assert_allclose(found[name][query], statistic.point(), atol=1e-11, err_msg=name)
 
 
 @PROPERTY
@@ -147,23 +123,13 @@ def test_score_statistic_of_many_rows_needs_no_room_for_their_pairs(build: Build
     score = expert + rng.normal(size=20_000)
     tracemalloc.start()
     statistic = build(expert, score, cluster)
-    left = statistic.without_one(np.ones((1, 1000)))[0]
+    left = statistic.without()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6  # a number for each row and cluster is 160 MB
     assert statistic.point() == pytest.approx(reference(expert, score).statistic, abs=1e-12)
     kept = cluster != 7
     assert left[7] == pytest.approx(reference(expert[kept], score[kept]).statistic, abs=1e-12)
-
-
-@pytest.mark.parametrize("build", [tau_b_score, spearman_score])
-def test_score_statistic_of_more_resamples_than_clusters_equals_that_of_few(build: Build) -> None:
-    rng = np.random.default_rng(0)
-    expert, cluster = rng.integers(0, 4, 90), rng.integers(0, 6, 90)
-    weights: FloatArray = rng.integers(0, 3, (9, 6)).astype(np.float64)
-    statistic = build(expert, np.round(expert + rng.normal(size=90), 1).astype(np.float64), cluster)
-    few = [statistic.without_one(weights[at : at + 3]) for at in (0, 3, 6)]
-    np.testing.assert_allclose(statistic.without_one(weights), np.concatenate(few), atol=1e-13)
 
 
 def test_coarse_clusters_of_many_keep_clusters_whole_and_few_untouched() -> None:

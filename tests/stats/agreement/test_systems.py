@@ -302,17 +302,14 @@ def test_resamples_are_as_if_queries_were_written_so_often() -> None:
     compared = ratings_of(names, query, people, judge)
     weights = np.random.default_rng(0).multinomial(8, np.full(8, 1 / 8), size=20).astype(np.float64)
     values = OBJECTIVE.statistic(compared).under(weights)
-    without = OBJECTIVE.statistic(compared).without_one(weights)
+    assert OBJECTIVE.statistic(compared).without() == pytest.approx(
+        [OBJECTIVE.value(compared.where(query != left)) for left in range(8)], abs=1e-12
+    )
     for b, row in enumerate(weights.astype(int)):
         rows = np.concatenate([np.flatnonzero(query == q) for q in range(8) for _ in range(row[q])])
         codes = np.repeat(np.arange(8), 6)
         again = ratings_of([names[i] for i in rows], codes, people[rows], judge[rows])
         assert values[b] == pytest.approx(OBJECTIVE.value(again), abs=1e-12)
-        drawn = int(np.flatnonzero(row)[0])
-        less = weights[[b]].copy()
-        less[0, drawn] -= 1
-        assert without[b, drawn] == OBJECTIVE.statistic(compared).under(less)[0]
-        assert np.isnan(without[b, row == 0]).all()
 
 
 def test_an_undefined_order_is_zero_to_an_objective() -> None:
@@ -320,7 +317,7 @@ def test_an_undefined_order_is_zero_to_an_objective() -> None:
     same = ratings_of(names, query, people, np.full(len(people), 3.0))
     nobody = ratings_of([""] * len(names), query, people, judge)
     assert (OBJECTIVE.value(same), OBJECTIVE.value(nobody)) == (0.0, 0.0)
-    assert OBJECTIVE.shares(nobody).mean() == 0.0
+    assert OBJECTIVE.shares(nobody).mean() == pytest.approx(0.0, abs=1e-12)
 
 
 def test_two_judges_that_only_follow_chance_are_seldom_told_apart() -> None:

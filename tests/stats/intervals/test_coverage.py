@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgec.records.label import FloatArray
 from judgec.stats.agreement.rank_correlation import tau_b_table
+from judgec.stats.agreement.score_correlation import spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import (
     SHARE,
     Statistic,
     mean,
-    spearman_score,
     table_statistic,
-    tau_b_score,
 )
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import difference_interval, interval
@@ -20,17 +18,18 @@ from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.intervals.world import (
     CUTS,
     SHARES,
+    TEST_USES,
     Coverage,
     coverage,
     draw_expert,
     limits,
     population_table,
     population_tau_b,
+    tail_p,
     tau_b_coverage,
 )
 
 LOOKS = 20
-FULL, SOAK = pytest.mark.full, pytest.mark.soak
 
 
 def test_population_tau_b_equals_that_of_a_huge_sample() -> None:
@@ -44,28 +43,24 @@ def test_population_tau_b_equals_that_of_a_huge_sample() -> None:
 
 @pytest.mark.parametrize("correlations", [(0.8, 0.7), (0.6, 0.6)])
 def test_intervals_of_fifteen_clusters_mostly_hold_the_population_value(correlations: tuple[float, float]) -> None:
-    # 200 repeats: the standard error of a coverage of .95 is .015.
-    for found in tau_b_coverage(15, correlations, repeats=200, resamples=300, seed=0):
+    # 400 repeats: the standard error of a coverage of .95 is .011.
+    for found in tau_b_coverage(15, correlations, repeats=400, seed=0):
         assert 0.9 <= found.held <= 0.99
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("correlations", [(0.8, 0.7), (0.6, 0.6)])
-@pytest.mark.parametrize(
-    ("n_clusters", "repeats"),
-    [pytest.param(15, 2000, marks=SOAK), pytest.param(30, 1000, marks=SOAK), pytest.param(100, 2000, marks=FULL)],
-)
+@pytest.mark.parametrize("n_clusters", [10, 15, 30, 100])
 def test_intervals_of_tau_b_and_its_difference_hold_the_population_value_in_93_to_97_percent(
-    n_clusters: int, repeats: int, correlations: tuple[float, float]
+    n_clusters: int, correlations: tuple[float, float]
 ) -> None:
-    for found in tau_b_coverage(n_clusters, correlations, repeats=repeats, resamples=1000, seed=1):
+    for found in tau_b_coverage(n_clusters, correlations, repeats=2000, seed=1):
         assert 0.93 <= found.held <= 0.97, found
         assert max(found.below, found.above) <= 0.045, found
 
 
-@pytest.mark.parametrize(
-    "n_clusters",
-    [pytest.param(15, marks=FULL), pytest.param(30, marks=SOAK), pytest.param(100, marks=FULL)],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("n_clusters", [15, 30, 100])
 def test_intervals_of_the_other_statistics_hold_the_population_value(n_clusters: int) -> None:
     for name, found in other_coverages(n_clusters, repeats=1000).items():
         assert 0.92 <= found.held <= 0.98, (name, found)
@@ -85,7 +80,7 @@ def other_coverages(n_clusters: int, *, repeats: int) -> dict[str, Coverage]:
     truth["tau_b_score"] = float(stats.kendalltau(grades, wide).statistic)
     truth["spearman_score"] = float(stats.spearmanr(grades, wide).statistic)
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in truth}
-    for repeat in range(repeats):
+    for _ in range(repeats):
         expert = draw_expert(rng, n_clusters)
         score, cluster = expert.judge_score(0.8), expert.cluster
         judge = np.searchsorted(CUTS, score)
@@ -98,7 +93,7 @@ def other_coverages(n_clusters: int, *, repeats: int) -> dict[str, Coverage]:
             "spearman_score": spearman_score(expert.grade, score, cluster),
         }
         for name, statistic in statistics.items():
-            found[name].append(limits(interval(statistic, resamples=400, seed=repeat)))
+            found[name].append(limits(interval(statistic)))
     return {name: coverage(truth[name], found[name]) for name in truth}
 
 
@@ -106,14 +101,14 @@ def false_promotion_rate(n_clusters: int, *, families: int, seed: int) -> float:
     """Share of families in which one of 20 judges, all equal to the champion, is ever found better."""
     rng = np.random.default_rng(seed)
     promoted = 0
-    for family in range(families):
+    for _ in range(families):
         expert = draw_expert(rng, n_clusters)
         champion = expert.judge_tau_b(0.75)
         for look in range(1, LOOKS + 1):
             challenger = expert.judge_tau_b(0.75)
             if challenger.point() <= champion.point():
                 continue
-            found = difference_interval(challenger, champion, level=1 - level_for_test_use(look), seed=family)
+            found = difference_interval(challenger, champion, level=1 - level_for_test_use(look))
             if found.low is not None and found.low > 0:
                 promoted += 1
                 break
@@ -124,28 +119,17 @@ def test_equal_judges_are_rarely_promoted_in_twenty_looks() -> None:
     assert false_promotion_rate(60, families=60, seed=0) <= 0.1
 
 
-@pytest.mark.parametrize("n_clusters", [pytest.param(15, marks=SOAK), pytest.param(60, marks=FULL)])
+@pytest.mark.full
+@pytest.mark.parametrize("n_clusters", [15, 60])
 def test_equal_judges_are_promoted_in_at_most_5_percent_of_400_families(n_clusters: int) -> None:
     assert false_promotion_rate(n_clusters, families=400, seed=1) <= 0.05
 
 
-@pytest.mark.parametrize("n_clusters", [pytest.param(20, marks=FULL), pytest.param(60, marks=SOAK)])
-def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int) -> None:
-    p = tail_p(n_clusters)
-    for alpha in (0.05, 0.01, 0.001, 0.05 / 420):
+@pytest.mark.full
+@pytest.mark.parametrize("statistic", ["tau_b", "kappa", "qwk"])
+@pytest.mark.parametrize("n_clusters", [10, 15, 60])
+def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int, statistic: str) -> None:
+    p = tail_p(n_clusters, repeats=20_000, statistic=statistic)
+    for alpha in (0.05, 0.01, 0.001, *TEST_USES):
         expected = alpha * p.size
         assert (p <= alpha).sum() <= 1.2 * expected + 3 * np.sqrt(expected) + 1, alpha
-
-
-def tail_p(n_clusters: int) -> FloatArray:
-    """P-values of the difference between two equal judges on many test sets."""
-    rng = np.random.default_rng(3)
-    repeats = 4000 if n_clusters < 40 else 20_000
-    found = np.ones(repeats)
-    for repeat in range(repeats):
-        expert = draw_expert(rng, n_clusters)
-        a, b = expert.judge_tau_b(0.75), expert.judge_tau_b(0.75)
-        p = difference_interval(a, b, resamples=1000, seed=repeat).p
-        assert p is not None
-        found[repeat] = p
-    return found

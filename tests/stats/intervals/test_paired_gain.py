@@ -1,19 +1,20 @@
 """A paired gain: its value and error by hand, and that a gain whose error is undefined never counts as clear."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from judgec.compile.calibrate_choice import _winner
 from judgec.raters.calibrator import CalibratorChoice
-from judgec.stats.agreement.statistic import MomentStatistic
+from judgec.stats.agreement.statistic import Statistic, mean
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 from tests.stats.known import known
 
 
-def mean_of(values: list[float]) -> MomentStatistic:
+def mean_of(values: list[float]) -> Statistic:
     """The mean of one value a query."""
-    found = np.array(values)
-    return MomentStatistic(np.ones(len(found)), found, found**2, 0.0, 0.0, (-10.0, 10.0))
+    return mean(np.array(values), np.arange(len(values)), bounds=(-10.0, 10.0))
 
 
 def test_paired_gain_of_means_is_the_mean_difference_with_its_standard_error() -> None:
@@ -38,14 +39,8 @@ def test_paired_gain_of_a_single_query_has_no_error_and_is_not_clear() -> None:
 
 
 def test_paired_gain_that_is_undefined_without_a_query_has_no_error_and_is_not_clear() -> None:
-    class Fragile(MomentStatistic):
-        def without_one(
-            self, weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-        ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-            return np.where(np.arange(weights.shape[1]) == 0, np.nan, super().without_one(weights))
-
-    found = np.array([1.0, 1.0, 1.0])
-    gain = paired_gain(Fragile(np.ones(3), found, found**2, 0.0, 0.0, (-10.0, 10.0)), mean_of([0.0, 0.0, 0.0]))
+    fragile = replace(mean_of([1.0, 1.0, 1.0]), without=lambda: np.array([np.nan, 1.0, 1.0]))
+    gain = paired_gain(fragile, mean_of([0.0, 0.0, 0.0]))
     assert (gain.value, gain.error, gain.clear) == (1.0, None, False)
 
 

@@ -12,14 +12,16 @@ from scipy import stats
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.rank_correlation import tau_b_table
-from judgec.stats.agreement.statistic import TableStatistic, table_statistic
+from judgec.stats.agreement.statistic import Statistic, table_statistic
 from judgec.stats.intervals.bootstrap import Interval, difference_interval, interval
+from judgec.stats.intervals.significance import level_for_test_use
 
 SHARES = np.array([0.05, 0.08, 0.12, 0.25, 0.5])
 CUTS = stats.norm.ppf(SHARES.cumsum()[:-1])
 INTRA_CLASS = 0.3
 ITEMS = 4
 FAR = 9.0  # standard deviations: nothing lies beyond
+TEST_USES = tuple(level_for_test_use(use) for use in (1, 2, 5, 10, 20))
 
 
 def population_table(correlation: float) -> FloatArray:
@@ -61,9 +63,12 @@ class Expert:
         score = correlation * self.quality + np.sqrt(1 - correlation**2) * error
         return np.asarray(score.ravel())
 
-    def judge_tau_b(self, correlation: float) -> TableStatistic:
+    def judge_tau_b(self, correlation: float) -> Statistic:
+        return self.judge_statistic("tau_b", correlation)
+
+    def judge_statistic(self, name: str, correlation: float) -> Statistic:
         judge = np.searchsorted(CUTS, self.judge_score(correlation))
-        return table_statistic("tau_b", self.grade, judge, self.cluster, n_grades=len(SHARES))
+        return table_statistic(name, self.grade, judge, self.cluster, n_grades=len(SHARES))
 
 
 def draw_expert(rng: np.random.Generator, n_clusters: int) -> Expert:
@@ -96,25 +101,40 @@ def limits(found: Interval) -> tuple[float, float]:
 
 
 def tau_b_coverage(
-    n_clusters: int, correlations: tuple[float, float], *, repeats: int, resamples: int, seed: int
+    n_clusters: int, correlations: tuple[float, float], *, repeats: int, seed: int
 ) -> tuple[Coverage, Coverage]:
     """Coverage of tau-b of the first judge and of the difference between the two, at 95 %."""
     rng = np.random.default_rng(seed)
     singles, differences = [], []
-    for repeat in range(repeats):
+    for _ in range(repeats):
         expert = draw_expert(rng, n_clusters)
         a, b = (expert.judge_tau_b(correlation) for correlation in correlations)
-        single = interval(a, resamples=resamples, seed=repeat)
-        paired = difference_interval(a, b, resamples=resamples, seed=repeat)
-        singles.append(limits(single))
-        differences.append(limits(paired))
+        singles.append(limits(interval(a)))
+        differences.append(limits(difference_interval(a, b)))
     first, second = (population_tau_b(correlation) for correlation in correlations)
     return coverage(first, singles), coverage(first - second, differences)
 
 
+def tail_p(n_clusters: int, *, repeats: int, statistic: str = "tau_b") -> FloatArray:
+    """P-values of the difference between two equal judges on many test sets."""
+    rng = np.random.default_rng(3)
+    found = np.ones(repeats)
+    for repeat in range(repeats):
+        expert = draw_expert(rng, n_clusters)
+        a, b = (expert.judge_statistic(statistic, 0.75) for _ in range(2))
+        p = difference_interval(a, b).p
+        found[repeat] = 1.0 if p is None else p
+    return found
+
+
 if __name__ == "__main__":
-    for n_clusters in (15, 30, 100):
+    for n_clusters in (10, 15, 30, 100):
         for correlations in ((0.8, 0.7), (0.6, 0.6), (0.92, 0.85)):
-            row = tau_b_coverage(n_clusters, correlations, repeats=2000, resamples=1000, seed=1)
+            row = tau_b_coverage(n_clusters, correlations, repeats=4000, seed=1)
             cells = "   ".join(f"{c.held:.3f} (below {c.below:.3f}, above {c.above:.3f})" for c in row)
             print(f"{n_clusters:4d} clusters, latent correlations {correlations}: tau-b, difference: {cells}")
+    for n_clusters in (10, 15, 30):
+        for statistic in ("tau_b", "kappa", "qwk"):
+            p = tail_p(n_clusters, repeats=40_000, statistic=statistic)
+            shares = "  ".join(f"{alpha:.5f}: {(p <= alpha).mean():.5f}" for alpha in (0.05, *TEST_USES))
+            print(f"{n_clusters:4d} clusters, {statistic}, equal judges told apart, by level: {shares}")

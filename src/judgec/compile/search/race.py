@@ -18,14 +18,13 @@ from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import Statistic
-from judgec.stats.intervals.resampling import resample
+from judgec.stats.intervals.paired_gain import paired_gain
 
 SHARES = (0.15, 0.35, 0.65, 1.0)  # of dev's queries, rung by rung
 MIN_SLICE = 15  # items in the first slice: an order of fewer says little
 MIN_QUERIES = 4  # in the first slice: fewer have no spread to estimate
 FINALISTS = 2  # that run on all of dev
 FAR = 2.5  # paired standard errors behind the leader at which a candidate stops before its half does
-RESAMPLES = 200  # of the queries, for that standard error
 
 Runs = Callable[[int, Sequence[int]], GradePairs]
 """Ratings of a candidate, by its number, on these items of dev; clusters coded alike for every candidate."""
@@ -104,9 +103,7 @@ def most_judgments(n_candidates: int, sizes: Sequence[int]) -> int:
     return int(sum(survivors(n_candidates, rung, len(sizes)) * new for rung, new in enumerate(grown)))
 
 
-def race(
-    n_candidates: int, parts: Sequence[Sequence[int]], runs: Runs, objective: Objective, *, seed: int = 0
-) -> Raced:
+def race(n_candidates: int, parts: Sequence[Sequence[int]], runs: Runs, objective: Objective) -> Raced:
     """Find the candidate with the highest objective.
 
     Args:
@@ -114,7 +111,6 @@ def race(
         parts: From ``slices``.
         runs: Gives ratings.
         objective: What is compared; failing to score an item counts as it says.
-        seed: Seed of the standard errors.
 
     Returns:
         The outcome; when ``runs`` meets a cap, of the slices that all runners finished.
@@ -142,23 +138,19 @@ def race(
         if stopped or rung + 1 == len(parts):
             break
         done = len(rows)
-        running = _kept(running, statistics, survivors(n_candidates, rung + 1, len(parts)), seed)
+        running = _kept(running, statistics, survivors(n_candidates, rung + 1, len(parts)))
     ranked = [(standing.items, standing.value, -number) for number, standing in enumerate(standings) if standing]
     return Raced(-max(ranked)[2] if ranked else 0, tuple(standings), judgments, stopped)
 
 
-def _kept(running: Sequence[int], statistics: dict[int, Statistic], most: int, seed: int) -> list[int]:
+def _kept(running: Sequence[int], statistics: dict[int, Statistic], most: int) -> list[int]:
     """The best ``most``, without those far behind the leader; in the order of the candidates."""
     values = {number: statistics[number].point() for number in running}
     ranked = sorted(running, key=lambda number: (-values[number], number))
     leader = statistics[ranked[0]]
-    present = leader.items > 0
-    weights = np.zeros((RESAMPLES, len(present)))
-    weights[:, present] = resample(int(present.sum()), RESAMPLES, seed)
-    best = leader.under(weights)
     kept = [ranked[0]]
     for number in ranked[1:most]:
-        spread = float(np.std(best - statistics[number].under(weights), ddof=1))
-        if values[ranked[0]] - values[number] <= FAR * spread:
+        gain = paired_gain(leader, statistics[number])
+        if gain.value <= FAR * (gain.error or 0.0):
             kept.append(number)
     return sorted(kept)

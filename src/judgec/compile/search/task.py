@@ -198,7 +198,7 @@ class Task:
             return self.ratings(self.dev.rows(known), concatenate(pieces))
 
         parts = slices(self.dev.experts.cluster, self.seed)
-        raced = race(len(candidates), parts, runs, self.objective, seed=self.seed)
+        raced = race(len(candidates), parts, runs, self.objective)
         for candidate, standing in zip(candidates, raced.standings, strict=True):
             if standing is not None:
                 self.standings[candidate.name] = (candidate, standing)

@@ -12,8 +12,8 @@ from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.stats.agreement.statistic import MomentStatistic
-from judgec.stats.intervals.resampling import jackknife_se
+from judgec.stats.agreement.statistic import mean
+from judgec.stats.intervals.bootstrap import interval
 
 BoolArray = NDArray[np.bool_]
 
@@ -23,7 +23,6 @@ MIN_ITEMS = 30  # labels an annotator shares with others: the paper's least for 
 MIN_ANNOTATORS = 3  # of two, the others of either are one person, and nobody represents a group
 MIN_QUERIES = 3  # as for every interval
 AS_CLOSE = 1e-9  # difference of two alignments that is rounding
-NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,20 +235,10 @@ def _worse_by(found: _Advantage, epsilon: float) -> tuple[Estimate, float]:
     """The difference of the advantage probabilities with its 95 % interval, and p of H0: it is -epsilon or less."""
     gain = found.judge - found.annotator
     _, code = np.unique(found.cluster, return_inverse=True)
-    items = np.bincount(code).astype(np.float64)
-    total = np.bincount(code, weights=gain).astype(np.float64)
-    queries = len(items)
-    mean = float(gain.mean())
-    statistic = MomentStatistic(
-        items, total, np.bincount(code, weights=gain**2).astype(np.float64), 0.0, 0.0, (-1.0, 1.0)
-    )
-    error = float(jackknife_se(statistic, np.ones((1, queries)))[0])
-    method = "jackknife t over clusters"
-    if error <= NO_SPREAD:
-        p = 0.5**queries if mean > -epsilon else 1.0
-        note = "no interval: every query has the same difference"
-        return Estimate(value=mean, note=note, n=len(gain), n_clusters=queries, method="none"), p
-    reach = float(stats.t.isf(0.025, queries - 1)) * error
-    p = float(stats.t.sf((mean + epsilon) / error, queries - 1))
-    low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
-    return Estimate(value=mean, low=low, high=high, n=len(gain), n_clusters=queries, method=method), p
+    measured = interval(mean(gain, code.astype(np.int64)))
+    estimate, queries = measured.estimate(len(gain)), int(code.max()) + 1
+    if not measured.se:
+        return estimate, 0.5**queries if gain.mean() > -epsilon else 1.0
+    p = float(stats.t.sf((gain.mean() + epsilon) / measured.se, queries - 1))
+    low, high = max(-1.0, estimate.low or 0.0), min(1.0, estimate.high or 0.0)
+    return estimate.model_copy(update={"low": low, "high": high}), p

@@ -9,7 +9,6 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
-from judgec.stats.agreement.pair_statistic import Cells
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import interval
 
@@ -61,7 +60,11 @@ def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> C
     folds = min(FOLDS, len(queries))
     if folds < 2 or len(np.unique(expert)) < 2:
         return None
-    code = np.argsort(Cells.of(expert, score, code, len(queries), weight).content[:, 0], kind="stable").argsort()[code]
+    cells, at = np.unique(np.stack([code, expert, score]), axis=1, return_inverse=True)
+    content: list[list[list[float]]] = [[] for _ in queries]
+    for cell, count in zip(cells.T, np.bincount(at.ravel(), part).round(9), strict=True):
+        content[int(cell[0])].append([*cell[1:].tolist(), count])
+    code = np.argsort(sorted(range(len(queries)), key=content.__getitem__))[code]  # neither names nor order of rows
     fold = np.random.default_rng(how.seed).permutation(np.arange(len(queries)) % folds)[code]
     judge = np.empty(len(expert), dtype=np.int64)
     for one in range(folds):

@@ -1,12 +1,9 @@
 """The paired difference of two judges on the same items."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import FloatArray
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
@@ -19,52 +16,13 @@ from judgec.stats.agreement.measure import (
 )
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import KNOWN, reported
-from judgec.stats.agreement.statistic import Statistic
+from judgec.stats.agreement.statistic import Statistic, zero_where_undefined
 from judgec.stats.agreement.system_tau import orders_systems
 from judgec.stats.intervals.bootstrap import difference_interval
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UndefinedIsZero:
-    """A statistic that is 0 where it is undefined, as a baseline has to be.
-
-    Args:
-        inner: The statistic.
-    """
-
-    inner: Statistic
-
-    @property
-    def items(self) -> FloatArray:
-        """Items of each cluster."""
-        return self.inner.items
-
-    @property
-    def content(self) -> FloatArray:
-        """What each cluster adds."""
-        return self.inner.content
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """Limits of the statistic."""
-        return self.inner.bounds
-
-    def point(self) -> float:
-        """The value on the items as they are."""
-        return float(np.nan_to_num(self.inner.point()))
-
-    def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample."""
-        return np.nan_to_num(self.inner.under(weights))
-
-    def without_one(self, weights: FloatArray) -> FloatArray:
-        """Each resample's value without one draw of a cluster; NaN for clusters that were not drawn."""
-        values = np.nan_to_num(self.inner.without_one(weights))
-        return np.where(weights > 0, values, np.nan)
-
-
 def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal: bool = False) -> dict[str, Estimate]:
-    """``a - b`` for every statistic, each with interval and p, from the same resamples of the same queries.
+    """``a - b`` for every statistic, each with interval and p, paired by query.
 
     A row that one judge left unscored counts against it in grades and accepts, as in every objective; the
     statistics of the score are those of the rows that both scored. An undefined statistic (a constant judge)
@@ -113,4 +71,4 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
 def _statistic(name: str, ratings: GradePairs) -> Statistic:
     if objective := KNOWN[name].objective:
         return parse_objective(objective).statistic(ratings)
-    return UndefinedIsZero(statistic_of(name, ratings))
+    return zero_where_undefined(statistic_of(name, ratings))

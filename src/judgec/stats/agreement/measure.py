@@ -13,8 +13,8 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS, ReportedStatistic, reported
-from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
-from judgec.stats.agreement.system_tau import SystemStatistic, orders_systems
+from judgec.stats.agreement.statistic import Statistic, bland_altman, weighted_sum
+from judgec.stats.agreement.system_tau import orders_systems
 from judgec.stats.intervals.bootstrap import Interval, interval
 
 NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
@@ -144,7 +144,7 @@ def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[Gra
     if len(defined) < 2:
         return defined[0][1] if defined else None
     total = sum(weight for weight, _ in defined)
-    return WeightedSum(tuple((weight / total, part) for weight, part in defined))
+    return weighted_sum([(weight / total, part) for weight, part in defined])
 
 
 def _weighed(name: str, ratings: GradePairs) -> tuple[float, Statistic] | None:
@@ -205,8 +205,6 @@ def _estimate(
     whole = panel_statistic(name, graders, beside)
     assert whole is not None  # n > 0
     found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
-    if found.value is None and isinstance(whole, SystemStatistic):
-        found = replace(found, note=whole.why_undefined)
     return replace(found, p=_p(statistic, panel, found)).estimate(n)
 
 

@@ -15,7 +15,7 @@ from judgec.records.label import IntArray
 from judgec.records.mode_agreement import FoundModes, ModesAgreement
 from judgec.records.ratings import GradePairs, stacked
 from judgec.stats.agreement.measure import Resampling, measure
-from judgec.stats.agreement.statistic import Statistic, WeightedSum, table_statistic
+from judgec.stats.agreement.statistic import Statistic, table_statistic, weighted_sum
 from judgec.stats.agreement.tables import NumberArray, contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
@@ -29,7 +29,7 @@ STATISTICS = ("kappa", "precision", "recall")
 def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None = None) -> ModesAgreement:
     """Each mode by itself, all together, and their mean.
 
-    Intervals of kappa and of means are bootstrap intervals over queries, those of precision and recall exact binomial
+    Intervals of kappa and of means are jackknife intervals over queries, those of precision and recall exact binomial
     ones with the design effect of queries. Unscored rows are in nothing and are counted.
 
     Args:
@@ -127,7 +127,7 @@ def _mean(name: str, parts: list[GradePairs], how: Resampling) -> Estimate:
         return Estimate(value=None, note="no mode has it", level=how.level)
     n_clusters = max(part.n_clusters for part in parts)
     weight = 1.0 / len(parts)
-    whole = WeightedSum(tuple((weight, _statistic(name, part, n_clusters)) for part in parts))
+    whole = weighted_sum([(weight, _statistic(name, part, n_clusters)) for part in parts])
     return interval(whole, level=how.level, resamples=how.resamples, seed=how.seed).estimate(
         sum(len(part.judge) for part in parts)
     )

@@ -18,119 +18,17 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import BoolArray, GradePairs
 from judgec.stats.agreement import worst_case
-from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.of_numbers import (
-    NumberStatistic,
+    absolute_errors,
     closeness_of_numbers,
     spearman_of_numbers,
     tau_b_of_numbers,
 )
-from judgec.stats.agreement.pair_statistic import CORRELATION
-from judgec.stats.agreement.rank_correlation import order_sums
 from judgec.stats.agreement.registry import KNOWN, of_target, statistic_of_objective
-from judgec.stats.agreement.statistic import SHARE, Statistic, WeightedSum
-from judgec.stats.agreement.system_tau import system_tau_bound, system_tau_shares
-from judgec.stats.agreement.tables import rectangular_tables
-from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
+from judgec.stats.agreement.statistic import CORRELATION, SHARE, Statistic, weighted_sum
+from judgec.stats.agreement.system_tau import system_tau_bound
 
 CutFit = Literal["qwk", "kappa", "exact", "accept", "balanced_accuracy"]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemParts:
-    """Items, or where several grades share one its parts, from which an objective's shares are computed.
-
-    Args:
-        expert: Positions, shape (n_parts,).
-        judge: The judge's, -1 where unscored, same shape.
-        weight: The part of an item that each is, same shape; those of an item add up to 1.
-        n_grades: Number of grades of the scale.
-    """
-
-    expert: IntArray
-    judge: IntArray
-    weight: FloatArray
-    n_grades: int
-
-    @property
-    def items(self) -> float:
-        """Number of items."""
-        return float(self.weight.sum())
-
-    @property
-    def known(self) -> BoolArray:
-        """True for those that the judge scored."""
-        return np.asarray(self.judge != UNSCORED)
-
-    @property
-    def table(self) -> FloatArray:
-        """Expert by judge, the last column counting unscored items."""
-        return self._table(self.expert, self.weight, self.n_grades)
-
-    @property
-    def torn(self) -> FloatArray:
-        """Pairs of an item's own parts by column of the table."""
-        return np.asarray(self._table(self.expert * 0, self.weight * (1.0 - self.weight) / 2.0, 1)[0])
-
-    def counts(self, rows: BoolArray | None = None) -> FloatArray:
-        """Number of items of each grade of the expert."""
-        weight = self.weight if rows is None else self.weight * rows
-        return np.bincount(self.expert, weight, minlength=self.n_grades).astype(np.float64)
-
-    def _table(self, expert: IntArray, weight: FloatArray, rows: int) -> FloatArray:
-        column, cluster = np.where(self.known, self.judge, self.n_grades), expert * 0
-        shape = (rows, self.n_grades + 1)
-        return np.asarray(rectangular_tables(expert, column, cluster, shape, n_clusters=1, weight=weight)[0])
-
-
-def tau_b_shares(of: ItemParts) -> FloatArray:
-    """Pairs won minus pairs lost by each item, scaled so that the mean is tau-b."""
-    scored, _, x, y = tau_b_parts(of.table, of.torn)
-    if x * y == 0:
-        return np.zeros(of.expert.shape)
-    hidden = of.counts(~of.known)
-    hidden_lost = hidden.sum() - hidden[of.expert]  # to unscored items of other expert grades
-    all_lost = of.items - of.counts()[of.expert] - (1.0 - of.weight)  # but not to its own other parts
-    signed = np.where(of.known, order_sums(scored)[of.expert, of.judge] - hidden_lost, -all_lost)
-    result: FloatArray = 0.5 * of.items * signed / (np.sqrt(x * y))
-    return result
-
-
-def kappa_shares(of: ItemParts) -> FloatArray:
-    """1 for the same grade, else 1 - 1 / (disagreement expected by chance)."""
-    _, expected = kappa_parts(of.table)
-    if expected == 0:
-        return np.zeros(of.expert.shape)
-    result: FloatArray = 1 - (of.expert != of.judge) * of.items / expected
-    return result
-
-
-def qwk_shares(of: ItemParts) -> FloatArray:
-    """1 - squared error / (squared distance expected by chance); unscored items share the rest equally."""
-    covariance, expected = qwk_parts(of.table)
-    if expected == 0:
-        return np.zeros(of.expert.shape)
-    known = of.known
-    result = 1 - squared_distances(of.n_grades)[of.expert, of.judge] * of.items / expected
-    if not known.all():
-        total = of.items * 2 * covariance / expected
-        result[~known] = (total - (of.weight * result)[known].sum()) / of.weight[~known].sum()
-    return result
-
-
-def exact_shares(of: ItemParts) -> FloatArray:
-    """1 for the same grade, else 0."""
-    return np.asarray(of.expert == of.judge, dtype=np.float64)
-
-
-def balanced_accuracy_shares(of: ItemParts) -> FloatArray:
-    """For the same grade, n_items / (grades the expert used * items of this grade), else 0."""
-    counts = of.counts()
-    used = int((counts > 0).sum())
-    if used < 2:
-        return np.zeros(of.expert.shape)
-    result: FloatArray = (of.expert == of.judge) * of.items / (used * counts[of.expert])
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +37,13 @@ class OfTables:
 
     Args:
         bound: Its value from tables (..., k, k + 1), the last column counting unscored items.
-        shares: Its shares of items or their parts.
+        error: Of an item, from the distance of the judge's grade.
         bounds: Its smallest and largest value, or None.
         cuts: What cut points are fitted to for it. Tau-b is flat and jumps at ties: its are fitted to QWK.
     """
 
     bound: Callable[..., FloatArray]
-    shares: Callable[[ItemParts], FloatArray]
+    error: Callable[[FloatArray], FloatArray]
     bounds: tuple[float, float] | None
     cuts: CutFit
 
@@ -165,23 +63,21 @@ class Measure:
     """
 
     tables: OfTables | None
-    numbers: Callable[[GradePairs], NumberStatistic] | None = None
+    numbers: Callable[[GradePairs], Statistic] | None = None
     of_accepts: bool = False
     of_systems: bool = False
 
 
-_ACCEPT = OfTables(worst_case.exact_bound, exact_shares, SHARE, "accept")
+_ACCEPT = OfTables(worst_case.exact_bound, np.sign, SHARE, "accept")
 
 OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
     {
-        "tau_b": Measure(OfTables(worst_case.tau_b_bound, tau_b_shares, CORRELATION, "qwk"), tau_b_of_numbers),
-        "kappa": Measure(OfTables(worst_case.kappa_bound, kappa_shares, CORRELATION, "kappa")),
-        "qwk": Measure(OfTables(worst_case.qwk_bound, qwk_shares, None, "qwk")),
-        "exact": Measure(OfTables(worst_case.exact_bound, exact_shares, SHARE, "exact")),
+        "tau_b": Measure(OfTables(worst_case.tau_b_bound, np.abs, CORRELATION, "qwk"), tau_b_of_numbers),
+        "kappa": Measure(OfTables(worst_case.kappa_bound, np.sign, CORRELATION, "kappa")),
+        "qwk": Measure(OfTables(worst_case.qwk_bound, np.square, None, "qwk")),
+        "exact": Measure(OfTables(worst_case.exact_bound, np.sign, SHARE, "exact")),
         "accept": Measure(_ACCEPT, of_accepts=True),
-        "balanced_accuracy": Measure(
-            OfTables(worst_case.balanced_accuracy_bound, balanced_accuracy_shares, SHARE, "balanced_accuracy")
-        ),
+        "balanced_accuracy": Measure(OfTables(worst_case.balanced_accuracy_bound, np.sign, SHARE, "balanced_accuracy")),
         "system_tau": Measure(None, of_systems=True),
         "spearman": Measure(None, spearman_of_numbers),
         "mae": Measure(None, closeness_of_numbers),
@@ -240,30 +136,24 @@ class Objective:
     def statistic(self, compared: GradePairs) -> Statistic:
         """The objective of one judge, for intervals and paired differences; never NaN."""
         parts = tuple((weight, _term(name, compared)) for weight, name in self.terms)
-        return parts[0][1] if len(parts) == 1 and parts[0][0] == 1 else WeightedSum(parts)
+        return parts[0][1] if len(parts) == 1 and parts[0][0] == 1 else weighted_sum(parts)
 
     def value(self, compared: GradePairs) -> float:
         """The objective of one judge; 0 where it is undefined."""
         return self.statistic(compared).point()
 
     def shares(self, compared: GradePairs) -> FloatArray:
-        """One number an item, shape (n_items,), whose mean is ``value``."""
+        """One number an item, shape (n_items,), whose mean is ``value``: what its error takes away from 1.
+
+        Items without an expert label have share 0.
+        """
         total = np.zeros(compared.judge.shape, dtype=np.float64)
         for weight, name in self.terms:
-            measure = OBJECTIVES[name]
-            target, judge, n_grades = _columns(measure, compared)
-            known = target[:, 0] != UNLABELLED
-            if known.any():
-                scale = known.size / known.sum()
-                if measure.of_systems:
-                    shares = system_tau_shares(compared.where(known))
-                elif compared.interval and measure.numbers is not None:
-                    shares = measure.numbers(compared.where(known)).shares
-                else:
-                    row, expert, part = parts_of(target[known])
-                    parts = ItemParts(expert, judge[known][row], np.ones(len(row)) if part is None else part, n_grades)
-                    shares = np.bincount(row, parts.weight * _of_tables(name).shares(parts)).astype(np.float64)
-                total[known] += weight * scale * shares
+            known, error = _errors(OBJECTIVES[name], compared)
+            value = _term(name, compared).point()
+            mean = error.mean() if known.any() else 0.0
+            shares = 1.0 - error * (1.0 - value) / mean if mean > 0 else np.full(error.shape, value)
+            total[known] += weight * known.size / max(1, known.sum()) * shares
         return total
 
 
@@ -306,11 +196,10 @@ def _defined(measure: Measure, *, interval: bool) -> bool:
     return measure.of_accepts or measure.of_systems or (measure.numbers if interval else measure.tables) is not None
 
 
-def _of_tables(name: str) -> OfTables:
-    tables = OBJECTIVES[name].tables
-    if tables is None:
-        raise ValueError(f"objective {name}: grades; it is of numbers on an interval scale. Ask ``require`` first.")
-    return tables
+def _of_tables(measure: Measure) -> OfTables:
+    if measure.tables is None:
+        raise ValueError("objective: grades; it is of numbers on an interval scale. Ask ``require`` first.")
+    return measure.tables
 
 
 def cut_fit(name: str) -> CutFit:
@@ -319,7 +208,8 @@ def cut_fit(name: str) -> CutFit:
     Raises:
         ValueError: It has none, as it is of numbers alone.
     """
-    return "qwk" if OBJECTIVES[name].of_systems else _of_tables(name).cuts
+    measure = OBJECTIVES[name]
+    return "qwk" if measure.of_systems else _of_tables(measure).cuts
 
 
 def _term(name: str, compared: GradePairs) -> Statistic:
@@ -331,9 +221,23 @@ def _term(name: str, compared: GradePairs) -> Statistic:
         if measure.numbers is None:
             raise ValueError(f"objective {name}: numbers; it is of grades. Ask ``require`` first.")
         return measure.numbers(compared.where(compared.graded))
-    measured = _of_tables(name)
+    measured = _of_tables(measure)
     judge = np.where(judge == UNSCORED, n_grades, judge)
     return of_target(compared, target, judge, (n_grades, n_grades + 1), (measured.bound, measured.bounds))
+
+
+def _errors(measure: Measure, compared: GradePairs) -> tuple[BoolArray, FloatArray]:
+    """The rows that people labelled, and how wrong the judge is about each; an unscored one is as wrong as can be."""
+    target, judge, n_grades = _columns(measure, compared)
+    known = np.asarray(target[:, 0] != UNLABELLED)
+    if measure.of_systems or (compared.interval and not measure.of_accepts):
+        rows = compared.where(known)
+        return known, absolute_errors(rows)
+    row, expert, weight = parts_of(target[known])
+    said = judge[known][row]
+    farthest = np.maximum(expert, n_grades - 1 - expert)
+    error = _of_tables(measure).error(np.where(said == UNSCORED, farthest, np.abs(said - expert)).astype(np.float64))
+    return known, np.bincount(row, error if weight is None else weight * error).astype(np.float64)
 
 
 def statistics_of(objective: str) -> list[str]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import kappa_table
-from judgec.stats.agreement.pair_statistic import CORRELATION
-from judgec.stats.agreement.statistic import TableStatistic
+from judgec.stats.agreement.statistic import CORRELATION, Statistic, of_sums
 from judgec.stats.agreement.tables import count_clusters
 
 
@@ -56,7 +55,7 @@ def fleiss_kappa(counts: IntArray) -> float | None:
     return float((observed - chance) / (1 - chance))
 
 
-def fleiss_statistic(counts: IntArray, cluster: IntArray) -> TableStatistic:
+def fleiss_statistic(counts: IntArray, cluster: IntArray) -> Statistic:
     """``fleiss_kappa`` as a statistic of clusters, for its interval.
 
     A unit's table has the share of each ordered pair of grades among its pairs of ratings. Both margins are then the
@@ -70,7 +69,7 @@ def fleiss_statistic(counts: IntArray, cluster: IntArray) -> TableStatistic:
     pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(n.shape[1])
     tables = np.zeros((count_clusters(cluster, None), n.shape[1], n.shape[1]))
     np.add.at(tables, cluster[np.asarray(counts).sum(1) > 1], pairs / (raters * (raters - 1))[:, None, None])
-    return TableStatistic(tables, kappa_table, CORRELATION)
+    return of_sums(np.asarray(np.einsum("qij->q", tables)), tables, kappa_table, CORRELATION)
 
 
 def krippendorff_alpha(

@@ -11,21 +11,18 @@ from judgec.records.consensus import parts_of
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.kappa import decided_table
-from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
+from judgec.stats.agreement.score_correlation import auc_score, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import (
     SHARE,
     TABLE_FORMULAS,
     Statistic,
-    auc_score,
     bland_altman,
     concordance_moments,
     mean,
     of_moments,
     of_table,
     pearson_moments,
-    spearman_score,
-    tau_b_score,
 )
 from judgec.stats.agreement.system_tau import system_tau
 from judgec.stats.agreement.tables import NumberArray
@@ -78,9 +75,24 @@ def of_accepts(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float
 
 
 def clusters_of(ratings: GradePairs) -> tuple[IntArray, int]:
-    """Codes of the clusters that a statistic of scores resamples, and how many there are."""
+    """Codes of the clusters that a statistic of scores leaves out in turn, and how many there are."""
     most = max(20, min(1000, MOST_SIGNS // ratings.n_grades)) if ratings.interval else 1000
     return coarse_clusters(ratings.cluster, ratings.n_clusters, most)
+
+
+def coarse_clusters(cluster: IntArray, n_clusters: int, most: int) -> tuple[IntArray, int]:
+    """Clusters merged at random so that at most ``most`` are left; the same codes when there are no more.
+
+    Groups of independent clusters are independent too, so intervals stay right; with 1,000 of them Student's
+    t is the normal. Where a cluster goes depends on its code and ``n_clusters`` alone, so graders of the same queries
+    stay comparable.
+
+    Returns:
+        The new codes, shape (n_items,), and how many there are.
+    """
+    if n_clusters <= most:
+        return cluster, n_clusters
+    return np.random.default_rng(0).permutation(np.arange(n_clusters) % most)[cluster], most
 
 
 def of_score(build: Callable[..., Statistic]) -> Make:

@@ -1,15 +1,13 @@
-"""Statistics of clustered items that can be recomputed under any resample of the clusters.
+"""Statistics of clustered items that can be computed again without each of the clusters.
 
-A statistic keeps a summary of each cluster (query). ``under(weights)`` gives its value when cluster q was
-drawn ``weights[b, q]`` times, exactly as if its items were written that often, for all resamples at once.
-Items without a judgment (-1, NaN) are left out by the caller; ``worst_case`` has the statistics that count
-them. Statistics that are to be compared or resampled together need the same ``n_clusters``.
+A statistic keeps a summary of each cluster (query), so that leaving one out costs no look at its items. Items without a
+judgment (-1, NaN) are left out by the caller; ``worst_case`` has the statistics that count them. Statistics that are to
+be compared need the same ``n_clusters``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 
@@ -22,218 +20,115 @@ from judgec.stats.agreement.kappa import (
     qwk_table,
     recall_table,
 )
-from judgec.stats.agreement.pair_statistic import (
-    CORRELATION,
-    PairStatistic,
-    RankStatistic,
-    ScoredPairs,
-)
 from judgec.stats.agreement.rank_correlation import spearman_table, tau_b_table
 from judgec.stats.agreement.tables import NumberArray, count_clusters, ratio, rectangular_tables
 from judgec.stats.agreement.worst_case import tau_b_bound
 
 SHARE = (0.0, 1.0)
+CORRELATION = (-1.0, 1.0)
 CONTENT_DIGITS = 9  # sums that differ by rounding are equal
 ROUNDING = 1e-12  # relative error of a difference of sums that counts as none
 
-
-class Statistic(Protocol):
-    """A number computed from clusters of items; NaN where it is undefined."""
-
-    @property
-    def items(self) -> FloatArray:
-        """Number of items in each cluster, shape (n_clusters,)."""
-
-    @property
-    def content(self) -> FloatArray:
-        """What each cluster adds, shape (n_clusters, n_columns): clusters with equal rows can stand for each other."""
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """Smallest and largest possible value, or None when it has no limits."""
-
-    def point(self) -> float:
-        """The value on the items as they are."""
-
-    def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample, shape (B,), from multiplicities of shape (B, n_clusters)."""
-
-    def without_one(self, weights: FloatArray) -> FloatArray:
-        """Each resample's value after taking back one draw of cluster q, shape (B, n_clusters).
-
-        NaN for clusters that were not drawn.
-        """
+Formula = Callable[[FloatArray], FloatArray]
+Bounds = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TableStatistic:
-    """A formula of the contingency table.
+class Resampler:
+    """A statistic that moves in steps, as ranks of a few systems do: a jackknife of it has no standard error.
 
     Args:
-        tables: One table a cluster, shape (n_clusters, k, m).
-        formula: Maps tables (..., k, m) to values (...).
-        bounds: Smallest and largest possible value, or None when it has no limits.
+        under: Maps how often each cluster is drawn, shape (B, n_clusters), to the value of each resample, shape (B,).
+        content: What each cluster adds, shape (n_clusters, n_columns): those with equal rows can stand for each other.
     """
 
-    tables: FloatArray
-    formula: Callable[[FloatArray], FloatArray]
-    bounds: tuple[float, float] | None
-
-    @property
-    def items(self) -> FloatArray:
-        """Number of items in each cluster."""
-        return np.asarray(np.einsum("qij->q", self.tables))
-
-    @property
-    def content(self) -> FloatArray:
-        """The tables, flattened."""
-        return self.tables.reshape(len(self.tables), -1)
-
-    def point(self) -> float:
-        """The value on the items as they are."""
-        return float(self.formula(self.tables.sum(0)))
-
-    def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample, shape (B,)."""
-        n_clusters, rows, columns = self.tables.shape
-        flat = self.tables.reshape(n_clusters, rows * columns)
-        return self.formula((weights @ flat).reshape(len(weights), rows, columns))
-
-    def without_one(self, weights: FloatArray) -> FloatArray:
-        """Each resample's value without one draw of each cluster."""
-        n_clusters, rows, columns = self.tables.shape
-        whole = (weights @ self.tables.reshape(n_clusters, rows * columns)).reshape(-1, rows, columns)
-        b, q = np.nonzero(weights)
-        values = np.full(weights.shape, np.nan)
-        values[b, q] = self.formula(whole[b] - self.tables[q])
-        return values
+    under: Formula
+    content: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairTable(TableStatistic):
-    """A formula that counts pairs of items, some of which several grades share.
-
-    The last row of a table is the sum of the pairs that the parts of one item make, by column: see ``tau_b_table``. An
-    item that a resample draws twice is two items.
-    """
-
-    @property
-    def items(self) -> FloatArray:
-        """Number of items in each cluster."""
-        return np.asarray(np.einsum("qij->q", self.tables[:, :-1]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MomentStatistic:
-    """Mean of a value plus ``z`` standard deviations (n - 1); z = 0 is the mean.
+class Statistic:
+    """A number computed from clusters of items.
 
     Args:
         items: Number of items in each cluster, shape (n_clusters,).
-        total: Sum of (value - shift), same shape.
-        squares: Sum of (value - shift) ** 2, same shape.
-        shift: A value near the mean, so that squares lose no digits.
-        z: How many standard deviations above the mean.
+        point: Computes the value on the items as they are; NaN where it is undefined.
+        without: Computes the value without each cluster in turn, shape (n_clusters,).
         bounds: Smallest and largest possible value, or None when it has no limits.
+        steps: How it is resampled where it moves in steps.
+        why_undefined: The reason why it is, where it is not that one of two graders gave one grade only.
     """
 
     items: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    shift: float
-    z: float
-    bounds: tuple[float, float] | None = None
-
-    @property
-    def content(self) -> FloatArray:
-        """The sums."""
-        return np.stack([self.items, self.total, self.squares], axis=1)
-
-    def point(self) -> float:
-        """The value on the items as they are."""
-        return float(self.under(np.ones((1, self.items.size)))[0])
+    point: Callable[[], float]
+    without: Callable[[], FloatArray]
+    bounds: Bounds = None
+    steps: Resampler | None = None
+    why_undefined: str = ""
 
     def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample, shape (B,)."""
-        return self._value(weights @ self.items, weights @ self.total, weights @ self.squares)
-
-    def without_one(self, weights: FloatArray) -> FloatArray:
-        """Each resample's value without one draw of each cluster."""
-        n, total, squares = ((weights @ sums)[:, None] - sums for sums in (self.items, self.total, self.squares))
-        return np.where(weights > 0, self._value(n, total, squares), np.nan)
-
-    def _value(self, n: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
-        mean = ratio(total, n)
-        if self.z == 0:
-            return self.shift + mean
-        spread = squares - n * mean**2
-        spread = np.where(spread > ROUNDING * squares, spread, 0.0)  # the root would magnify it
-        return self.shift + mean + self.z * np.sqrt(ratio(spread, np.where(n > 1, n - 1, 0.0)))
+        """The value of each resample, shape (B,); to first order where it moves smoothly."""
+        if self.steps is not None:
+            return self.steps.under(weights)
+        present = self.items > 0
+        left = self.without()[present]
+        pull: FloatArray = (weights[:, present] - 1) @ (left.mean() - left)
+        return self.point() + pull * (len(left) - 1) / len(left)
 
 
-class Stepwise:
-    """Marks statistics that move in steps, as ranks of a few systems do: a jackknife of them has no standard error."""
-
-    __slots__ = ()
-
-
-def moves_in_steps(statistic: Statistic) -> bool:
-    """True where a term of the statistic does."""
-    if isinstance(statistic, WeightedSum):
-        return any(moves_in_steps(part) for _, part in statistic.parts)
-    return isinstance(statistic, Stepwise)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WeightedSum:
-    """A weighted sum of statistics of the same clusters, for example the difference of two judges.
+def of_sums(items: FloatArray, sums: FloatArray, formula: Formula, bounds: Bounds = None) -> Statistic:
+    """A formula of sums over clusters.
 
     Args:
-        parts: Weight and statistic of each term.
+        items: Number of items in each cluster.
+        sums: Those of each cluster, shape (n_clusters, ...).
+        formula: Maps sums (..., *shape of one) to values (...).
+        bounds: Smallest and largest possible value, or None when it has no limits.
     """
+    whole = sums.sum(0)
+    return Statistic(items, lambda: float(formula(whole)), lambda: formula(whole - sums), bounds)
 
-    parts: tuple[tuple[float, Statistic], ...]
 
-    @property
-    def items(self) -> FloatArray:
-        """Number of items in each cluster."""
-        return np.asarray(np.maximum.reduce([part.items for _, part in self.parts]))
+def weighted_sum(parts: Sequence[tuple[float, Statistic]]) -> Statistic:
+    """A weighted sum of statistics of the same clusters, for example the difference of two judges.
 
-    @property
-    def content(self) -> FloatArray:
-        """That of all terms, in an order that their sizes and contents decide, so that ``a - b`` draws as ``b - a``."""
-        columns = [np.round(part.content, CONTENT_DIGITS) for _, part in self.parts]
-        keys = [
-            (abs(weight), sorted(map(tuple, own.tolist())))
-            for (weight, _), own in zip(self.parts, columns, strict=True)
-        ]
-        return np.hstack([columns[i] for i in sorted(range(len(keys)), key=keys.__getitem__)])
+    It has the limits of a mean of limited statistics, and none where a weight is negative: intervals of differences are
+    proven without.
+    """
+    limits = [part.bounds for _, part in parts]
+    bounds = None
+    if not any(weight < 0 for weight, _ in parts):
+        ends = [[weight * end for end in own] for (weight, _), own in zip(parts, limits, strict=True) if own]
+        bounds = (sum(low for low, _ in ends), sum(high for _, high in ends)) if len(ends) == len(parts) else None
+    stepwise = [(weight, part.steps) for weight, part in parts if part.steps is not None]
+    return Statistic(
+        np.asarray(np.maximum.reduce([part.items for _, part in parts])),
+        lambda: float(sum(weight * part.point() for weight, part in parts)),
+        lambda: np.asarray(sum(weight * part.without() for weight, part in parts)),
+        bounds,
+        Resampler(lambda drawn: np.asarray(sum(w * part.under(drawn) for w, part in parts)), _content(stepwise))
+        if stepwise
+        else None,
+    )
 
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """Those of a mean of limited statistics; None for a difference, whose intervals are proven without."""
-        limits = [part.bounds for _, part in self.parts]
-        if None in limits or any(weight < 0 for weight, _ in self.parts):
-            return None
-        low, high = (sum(w * b[end] for (w, _), b in zip(self.parts, limits, strict=True) if b) for end in (0, 1))
-        return low, high
 
-    def point(self) -> float:
-        """The value on the items as they are."""
-        return float(sum(weight * part.point() for weight, part in self.parts))
+def _content(parts: Sequence[tuple[float, Resampler]]) -> FloatArray:
+    """That of all parts, in an order that their sizes and contents decide, so that ``a - b`` draws as ``b - a``."""
+    columns = [np.round(part.content, CONTENT_DIGITS) for _, part in parts]
+    keys = [(abs(weight), sorted(map(tuple, own.tolist()))) for (weight, _), own in zip(parts, columns, strict=True)]
+    return np.hstack([columns[i] for i in sorted(range(len(keys)), key=keys.__getitem__)])
 
-    def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample, shape (B,)."""
-        values = np.zeros(len(weights))
-        for weight, part in self.parts:
-            values += weight * part.under(weights)
-        return values
 
-    def without_one(self, weights: FloatArray) -> FloatArray:
-        """Each resample's value without one draw of each cluster."""
-        values = np.zeros(weights.shape)
-        for weight, part in self.parts:
-            values += weight * part.without_one(weights)
-        return values
+def zero_where_undefined(one: Statistic) -> Statistic:
+    """The statistic, 0 where it is undefined, as a baseline has to be."""
+    steps = one.steps and Resampler(lambda drawn: np.nan_to_num(one.under(drawn)), one.steps.content)
+    return Statistic(
+        one.items,
+        lambda: float(np.nan_to_num(one.point())),
+        lambda: np.nan_to_num(one.without()),
+        one.bounds,
+        steps,
+    )
 
 
 TABLE_FORMULAS = MappingProxyType(
@@ -261,7 +156,7 @@ def table_statistic(
     n_grades: int,
     n_clusters: int | None = None,
     weight: FloatArray | None = None,
-) -> TableStatistic:
+) -> Statistic:
     """The statistic ``name`` of ``TABLE_FORMULAS`` comparing grade positions.
 
     Args:
@@ -281,7 +176,7 @@ def table_statistic(
 
 
 def of_table(
-    formula: tuple[Callable[..., FloatArray], tuple[float, float] | None],
+    formula: tuple[Callable[..., FloatArray], Bounds],
     expert: IntArray,
     judge: IntArray,
     cluster: IntArray,
@@ -289,93 +184,25 @@ def of_table(
     *,
     n_clusters: int | None,
     weight: FloatArray | None,
-) -> TableStatistic:
-    """A formula, with its bounds, of the tables of two graders; arguments as ``rectangular_tables``."""
+) -> Statistic:
+    """A formula, with its bounds, of the tables of two graders; arguments as ``rectangular_tables``.
+
+    Tau-b counts pairs of items: where several grades share one, the pairs that its parts make are the last row of its
+    table, by column (see ``tau_b_table``).
+    """
     tables = rectangular_tables(expert, judge, cluster, shape, n_clusters=n_clusters, weight=weight)
-    if weight is None or formula[0] not in {tau_b_table, tau_b_bound}:
-        return TableStatistic(tables, *formula)
+    items, (of, bounds) = np.asarray(np.einsum("qij->q", tables)), formula
+    if weight is None or of not in {tau_b_table, tau_b_bound}:
+        return of_sums(items, tables, of, bounds)
     pairs = rectangular_tables(
         expert * 0, judge, cluster, (1, shape[1]), n_clusters=len(tables), weight=weight * (1.0 - weight) / 2.0
     )
     whole = np.concatenate([tables, pairs], axis=1)
-    return PairTable(whole, lambda M: formula[0](M[..., :-1, :], M[..., -1, :]), formula[1])
-
-
-def tau_b_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> PairStatistic:
-    """Kendall's tau-b of a continuous score with the expert's grade.
-
-    Args:
-        expert: Grade positions, shape (n_items,).
-        score: The judge's scores, same shape; no NaN.
-        cluster: Cluster codes, same shape.
-        n_clusters: Number of clusters; the largest code + 1 when left out.
-        weight: The part of an item that each row stands for, shape (n_rows,): where several grades share an item, those
-            of its rows, which follow each other, add up to 1. Pairs are of different items. None: each is an item.
-
-    Raises:
-        ValueError: When shapes differ, or a grade or score is missing.
-
-    Source: Kendall (1945); pairs of a drawn cluster with its own copies count as in scipy.stats.kendalltau
-        on the items written out.
-    """
-    return PairStatistic(_pairs(expert, score, cluster, n_clusters, weight))
-
-
-def spearman_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> RankStatistic:
-    """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
-    return RankStatistic(_pairs(expert, score, cluster, n_clusters, weight))
-
-
-def auc_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> PairStatistic:
-    """Area under the ROC curve of a continuous score against binary labels; arguments as ``tau_b_score``.
-
-    The probability that of two random items, one of each class, the better one has the higher score; a tie counts a
-    half. .5 is chance, 1 a perfect order, and with one class only it is undefined (NaN). A threshold of the judge plays
-    no part in it.
-
-    Raises:
-        ValueError: As ``tau_b_score``, or when a grade is neither 0 nor 1.
-
-    Source: Hanley and McNeil (1982), Radiology 143(1); equal to sklearn.metrics.roc_auc_score.
-    """
-    if np.max(expert, initial=0) > 1:
-        raise ValueError(f"expert: grade position {np.max(expert)}; 0 and 1 are valid, the labels must be binary.")
-    return PairStatistic(_pairs(expert, score, cluster, n_clusters, weight), area=True)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MomentTable(TableStatistic):
-    """A formula of the sums of 1, x, y and their products, in tables (..., 3, 3) of these by these."""
-
-    @property
-    def items(self) -> FloatArray:
-        """Number of items in each cluster."""
-        return np.asarray(self.tables[:, 0, 0])
+    return of_sums(items, whole, lambda M: of(M[..., :-1, :], M[..., -1, :]), bounds)
 
 
 def pearson_moments(M: FloatArray) -> FloatArray:
-    """Product-moment correlation from tables of ``MomentTable``, shape (...); NaN where a grader gave one number only.
+    """Product-moment correlation from sums of ``of_moments``, shape (...); NaN where a grader gave one number only.
 
     Source: Pearson (1896); equal to scipy.stats.pearsonr.
     """
@@ -384,7 +211,7 @@ def pearson_moments(M: FloatArray) -> FloatArray:
 
 
 def concordance_moments(M: FloatArray) -> FloatArray:
-    """Lin's concordance: how close the pairs lie to x = y, from tables of ``MomentTable``, shape (...).
+    """Lin's concordance: how close the pairs lie to x = y, from sums of ``of_moments``, shape (...).
 
     1 where judge and expert give the same numbers; below Pearson's correlation where scale or level differ. NaN where
     both gave one and the same number throughout.
@@ -406,29 +233,21 @@ def _centred(M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatAr
 
 
 def of_moments(
-    formula: Callable[[FloatArray], FloatArray],
-    expert: FloatArray,
-    judge: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-) -> MomentTable:
-    """A statistic of two columns of numbers; arguments as ``bland_altman``."""
-    size = _checked(expert, judge, cluster, n_clusters)
+    formula: Formula, expert: FloatArray, judge: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+) -> Statistic:
+    """A formula of the sums of 1, x, y and their products, in tables (..., 3, 3) of these by these.
+
+    Arguments as ``bland_altman``.
+    """
+    size = checked(expert, judge, cluster, n_clusters)
     middle = float(expert.mean()) if expert.size else 0.0  # so that squares lose no digits
     columns = np.stack([np.ones(expert.shape), expert - middle, judge - middle], axis=1)
     tables = np.zeros((size, 3, 3))
     np.add.at(tables, cluster, columns[:, :, None] * columns[:, None, :])
-    return MomentTable(tables, formula, CORRELATION)
+    return of_sums(tables[:, 0, 0], tables, formula, CORRELATION)
 
 
-def mean(
-    values: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    bounds: tuple[float, float] | None = None,
-) -> MomentStatistic:
+def mean(values: FloatArray, cluster: IntArray, *, n_clusters: int | None = None, bounds: Bounds = None) -> Statistic:
     """The mean of one value an item, shape (n_items,); give rates their bounds, ``SHARE``."""
     return _moment(values, cluster, n_clusters, 0.0, bounds)
 
@@ -440,7 +259,7 @@ def bland_altman(
     *,
     n_clusters: int | None = None,
     weight: FloatArray | None = None,
-) -> tuple[MomentStatistic, MomentStatistic, MomentStatistic]:
+) -> tuple[Statistic, Statistic, Statistic]:
     """Bias of the judge and its 95 % limits of agreement, in scale values.
 
     Args:
@@ -466,22 +285,35 @@ def _moment(
     cluster: IntArray,
     n_clusters: int | None,
     z: float,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds = None,
     weight: FloatArray | None = None,
-) -> MomentStatistic:
+) -> Statistic:
+    """Mean of a value plus ``z`` standard deviations (n - 1)."""
     values = np.asarray(values, dtype=np.float64)
-    size = _checked(values, values, cluster, n_clusters)
-    shift = float(values.mean()) if values.size else 0.0
+    size = checked(values, values, cluster, n_clusters)
+    shift = float(values.mean()) if values.size else 0.0  # so that squares lose no digits
     part = np.ones_like(values) if weight is None else weight
-    items, total, squares = (
-        np.bincount(cluster, weights=power, minlength=size).astype(np.float64)
-        for power in (part, part * (values - shift), part * (values - shift) ** 2)
-    )
-    return MomentStatistic(items, total, squares, shift, z, bounds)
+    powers = (part, part * (values - shift), part * (values - shift) ** 2)
+    sums = np.stack([np.bincount(cluster, power, size).astype(np.float64) for power in powers], axis=1)
+
+    def formula(of: FloatArray) -> FloatArray:
+        n, total, squares = of[..., 0], of[..., 1], of[..., 2]
+        middle = ratio(total, n)
+        if z == 0:
+            return shift + middle
+        spread = squares - n * middle**2
+        spread = np.where(spread > ROUNDING * squares, spread, 0.0)  # the root would magnify it
+        return shift + middle + z * np.sqrt(ratio(spread, np.where(n > 1, n - 1, 0.0)))
+
+    return of_sums(sums[:, 0], sums, formula, bounds)
 
 
-def _checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> int:
-    """The number of clusters, once shapes and values are found valid."""
+def checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> int:
+    """The number of clusters, once shapes and values are found valid.
+
+    Raises:
+        ValueError: They are not.
+    """
     if not np.shape(expert) == np.shape(score) == np.shape(cluster) or np.ndim(score) != 1:
         raise ValueError(
             f"expert {np.shape(expert)}, score {np.shape(score)}, cluster {np.shape(cluster)}; "
@@ -490,13 +322,3 @@ def _checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_cluste
     if np.isnan(score).any():
         raise ValueError(f"score: {int(np.isnan(score).sum())} values are NaN; leave missing scores out first.")
     return count_clusters(cluster, n_clusters)
-
-
-def _pairs(
-    expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None, weight: FloatArray | None
-) -> ScoredPairs:
-    """The pairs of items, once they are found valid."""
-    size = _checked(expert, score, cluster, n_clusters)
-    if np.min(expert, initial=0) < 0:
-        raise ValueError("expert: grade positions below 0; leave missing grades (-1) out first.")
-    return ScoredPairs.of(expert, score, cluster, size, weight)

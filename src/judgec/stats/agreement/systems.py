@@ -15,11 +15,9 @@ from scipy.stats import rankdata
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, TextArray
 from judgec.records.ratings import ROUNDING, GradePairs
+from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.agreement.system_tau import (
-    LEAST_QUERIES,
-    LEAST_SYSTEMS,
-    SystemStatistic,
-    system_statistic,
+    system_means,
     tau_b_bounds,
 )
 from judgec.stats.agreement.tables import ratio
@@ -161,15 +159,14 @@ def system_agreement(
     Source: Kendall (1938), Biometrika 30, tau-b as in Kendall (1945), Biometrika 33; Voorhees (2000), Information
         Processing and Management 36(5), for the order of systems as what judgments are for.
     """
-    found = system_statistic(systems, queries, people, judge)
+    found = system_means(systems, queries, people, judge)
     if not found.systems:
         return None
     names, counted = found.systems, found.items > 0
     by_people, by_judge = found.people[counted], found.low[counted]
-    if note := found.why_undefined:
-        nothing = Estimate(value=None, note=note, n=len(names), n_clusters=len(by_people))
-        if len(names) < LEAST_SYSTEMS or len(by_people) < LEAST_QUERIES:
-            return SystemAgreement(names, len(by_people), nothing, nothing, None, 0, 0, 0)
+    if found.too_few:
+        nothing = Estimate(value=None, note=found.too_few, n=len(names), n_clusters=len(by_people))
+        return SystemAgreement(names, len(by_people), nothing, nothing, None, 0, 0, 0)
     n = len(by_people)
     left, right = np.triu_indices(len(names), 1)
 
@@ -189,9 +186,8 @@ def system_agreement(
     our, their = (np.sign(one[0]) * (chance(*one) < 2 * TAIL) for one in (ours, theirs))
     p = holm(chance(*surplus))
 
-    def of(one: SystemStatistic) -> Estimate:
-        made = interval(one, resamples=resamples, seed=seed)
-        return (replace(made, note=note) if made.value is None else made).estimate(len(names))
+    def of(one: Statistic) -> Estimate:
+        return interval(one, resamples=resamples, seed=seed).estimate(len(names))
 
     def shown(by: tuple[FloatArray, FloatArray], pair: int) -> Estimate:
         value, error = (float(one[pair]) for one in by)
@@ -204,8 +200,8 @@ def system_agreement(
     return SystemAgreement(
         systems=names,
         n_queries=n,
-        tau_b=of(found),
-        spearman=of(replace(found, formula=_spearman)),
+        tau_b=of(found.statistic(tau_b_bounds)),
+        spearman=of(found.statistic(_spearman)),
         people=_on_halves(by_people, seed),
         told=int((their != 0).sum()),
         same=int((our == their).sum()),

@@ -23,14 +23,6 @@ def tau_b_bound(M: NumberArray, torn: NumberArray | float = 0.0) -> FloatArray:
     each pair by itself: since abs(numerator) <= untied pairs, one more discordant pair never raises
     numerator / sqrt(untied). ``torn`` as in ``tau_b_table``.
     """
-    _, numerator, x, y = tau_b_parts(M, torn)
-    return ratio(numerator, np.sqrt(x * y), undefined=0.0)
-
-
-def tau_b_parts(
-    M: NumberArray, torn: NumberArray | float = 0.0
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Scored table, and the pair counts of ``tau_b_bound``: signed, untied by the expert, by the judge."""
     M = np.asarray(M, dtype=np.float64)
     torn = np.broadcast_to(np.asarray(torn, dtype=np.float64), (*M.shape[:-2], M.shape[-1]))
     scored = M[..., :-1]
@@ -41,7 +33,7 @@ def tau_b_parts(
     hidden_ties = np.maximum(0.5 * (n * (n - 1) - m * (m - 1)) - hidden, 0.0)
     numerator = concordance(scored) - hidden
     y = untied(scored.sum(-2)) + hidden + np.where(numerator > 0, hidden_ties, 0.0)
-    return scored, numerator, x, y
+    return ratio(numerator, np.sqrt(x * y), undefined=0.0)
 
 
 def kappa_bound(M: NumberArray) -> FloatArray:
@@ -50,12 +42,6 @@ def kappa_bound(M: NumberArray) -> FloatArray:
     kappa = 1 - disagreement / expected disagreement. An unscored item disagrees, with the other grade that
     the experts used most: that makes the expected disagreement smallest.
     """
-    disagreement, expected = kappa_parts(M)
-    return ratio(expected - disagreement, expected, undefined=0.0)
-
-
-def kappa_parts(M: NumberArray) -> tuple[FloatArray, FloatArray]:
-    """Disagreement and expected disagreement of ``kappa_bound``, both as counts of items, shapes (...)."""
     M = np.asarray(M, dtype=np.float64)
     rows, scored, missing = M.sum(-1), M[..., :-1], M[..., -1]
     n = rows.sum(-1)
@@ -63,7 +49,8 @@ def kappa_parts(M: NumberArray) -> tuple[FloatArray, FloatArray]:
     top = np.arange(rows.shape[-1]) == rows.argmax(-1)[..., None]
     other = np.where(top, second, most)  # count of the commonest expert grade but one's own
     alike = (scored.sum(-2) * rows).sum(-1) + (missing * other).sum(-1)
-    return n - agreements(scored), n - ratio(alike, n, undefined=0.0)
+    expected = n - ratio(alike, n, undefined=0.0)
+    return ratio(expected - n + agreements(scored), expected, undefined=0.0)
 
 
 def qwk_bound(M: NumberArray) -> FloatArray:
@@ -73,12 +60,6 @@ def qwk_bound(M: NumberArray) -> FloatArray:
     grade to the covariance, and to the distance its largest value when the covariance stays positive, its
     smallest when not.
     """
-    covariance, expected = qwk_parts(M)
-    return ratio(2 * covariance, expected, undefined=0.0)
-
-
-def qwk_parts(M: NumberArray) -> tuple[FloatArray, FloatArray]:
-    """Covariance and expected squared distance of ``qwk_bound``, as sums over items, shapes (...)."""
     M = np.asarray(M, dtype=np.float64)
     rows, scored, missing = M.sum(-1), M[..., :-1], M[..., -1]
     n, position = rows.sum(-1, keepdims=True), np.arange(rows.shape[-1], dtype=np.float64)
@@ -87,7 +68,8 @@ def qwk_parts(M: NumberArray) -> tuple[FloatArray, FloatArray]:
     covariance = ((scored @ position) * deviation).sum(-1) + (missing * worst).sum(-1)
     distance = ratio(rows @ squared_distances(rows.shape[-1]), n, undefined=0.0)  # of a judge's grade
     extreme = np.where(covariance > 0, distance.max(-1), distance.min(-1))
-    return covariance, (scored.sum(-2) * distance).sum(-1) + missing.sum(-1) * extreme
+    expected = (scored.sum(-2) * distance).sum(-1) + missing.sum(-1) * extreme
+    return ratio(2 * covariance, expected, undefined=0.0)
 
 
 def exact_bound(M: NumberArray) -> FloatArray:

@@ -1,11 +1,9 @@
 """Confidence intervals of statistics whose items are clustered by query, and of paired differences.
 
-Both are value -+ q * se. The standard error is the delete-one-cluster jackknife's. Below 40 clusters, q is
-the quantile of the studentized statistic, abs(t), over resamples of the clusters (symmetric bootstrap-t);
-from there on it is Student's t quantile with (clusters - 1) degrees of freedom, which by then is the same.
-A statistic with limits is taken to the Fisher-z scale first (atanh of it, stretched to -1..1), so that the
-interval stays within them. Levels beyond what the resamples can show continue along Student's t. A statistic that
-moves in steps has percentiles of the resamples in place of all this, and always its own value between them.
+Both are value -+ q * se. The standard error is the delete-one-cluster jackknife's, and q Student's t quantile with
+(clusters - 1) degrees of freedom. A statistic with limits is taken to the Fisher-z scale first (atanh of it, stretched
+to -1..1), so that the interval stays within them. A statistic that moves in steps has percentiles of resampled clusters
+in place of all this, and always its own value between them.
 """
 
 from dataclasses import dataclass, replace
@@ -14,18 +12,16 @@ import numpy as np
 from scipy import stats
 
 from judgec.records.estimate import Estimate
-from judgec.records.label import FloatArray
-from judgec.stats.agreement.statistic import Statistic, WeightedSum, moves_in_steps
-from judgec.stats.intervals.resampling import jackknife_se, resample_present
+from judgec.stats.agreement.statistic import Statistic, weighted_sum
+from judgec.stats.intervals.resampling import resampled, standard_error
 
-STUDENTIZED_BELOW = 40  # clusters; measured: from here on Student's t covers as well, at no cost
 MIN_CLUSTERS = 3  # two leave one degree of freedom: such an interval is the whole scale
 MIN_RESAMPLES = 40
 MIN_TAIL = 20  # resamples beyond a quantile for it to be read off them
 MAX_UNDEFINED = 0.1  # share of resamples without a value above which an interval would be a guess
+JACKKNIFE = "jackknife t over clusters"
 PERCENTILES = "percentiles of resampled queries"
 NO_SPREAD = 1e-12  # a standard error below it is rounding
-NEXT_TO_NONE = 0.05  # of the resamples' median standard error: what they hold has hardly anything that differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +81,21 @@ def interval(
     """Confidence interval of one statistic, clusters being the sampling units.
 
     There is none, and ``note`` says why, below three clusters with items; when the statistic is undefined
-    without one of the clusters, or in over 10 % of the resamples (fewer are left out); and when no cluster
-    changes the value (a perfect judge): nothing was seen of its spread.
+    without one of the clusters; and when no cluster changes the value (a perfect judge): nothing was seen of its
+    spread.
 
     Args:
         statistic: What to estimate.
         n_clusters: Checked against the statistic when given.
         level: Coverage.
-        resamples: Number of resamples.
-        seed: Seed of the resampling.
+        resamples: Number of resamples where it moves in steps.
+        seed: Their seed.
 
     Raises:
         ValueError: When ``n_clusters`` is not the statistic's, or level or resamples are out of range.
 
-    Source: Hall (1988), Journal of the Royal Statistical Society B 50(1), for symmetric bootstrap-t; Cameron,
-        Gelbach and Miller (2008), Review of Economics and Statistics 90(3), for few clusters.
+    Source: Efron and Stein (1981), Annals of Statistics 9(3), for the jackknife; Cameron and Miller (2015), Journal of
+        Human Resources 50(2), for clusters and Student's t with (clusters - 1) degrees of freedom.
     """
     if n_clusters is not None and n_clusters != statistic.items.size:
         raise ValueError(f"n_clusters {n_clusters}; the statistic has {statistic.items.size} clusters.")
@@ -120,15 +116,15 @@ def difference_interval(
         a: Statistic of one judge.
         b: The same of another judge, on the same items and cluster codes.
         level: Coverage.
-        resamples: Number of resamples.
-        seed: Seed of the resampling.
+        resamples: Number of resamples where it moves in steps.
+        seed: Their seed.
 
     Raises:
         ValueError: When the numbers of clusters differ, or level or resamples are out of range.
     """
     if a.items.size != b.items.size:
         raise ValueError(f"{a.items.size} and {b.items.size} clusters; paired judges share their clusters.")
-    return _interval(WeightedSum(((1.0, a), (-1.0, b))), level, resamples, seed, paired=True)
+    return _interval(weighted_sum([(1.0, a), (-1.0, b)]), level, resamples, seed, paired=True)
 
 
 def detectable_difference(difference: Interval, *, power: float = 0.8) -> float | None:
@@ -153,29 +149,26 @@ def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, 
     n_clusters = int(present.sum())
     none = Interval(value, None, None, None, None, level, n_clusters, resamples, seed, "none")
     if np.isnan(value):
-        note = "undefined: one of the two gave one grade only, or there are no items"
+        note = statistic.why_undefined or "undefined: one of the two gave one grade only, or there are no items"
         return replace(none, value=None, note=note)
     if n_clusters < MIN_CLUSTERS:
         return replace(none, note=f"no interval: {n_clusters} clusters, at least {MIN_CLUSTERS} are needed")
-    if moves_in_steps(statistic):
+    if statistic.steps is not None:
         return _by_percentiles(none, statistic, value, paired=paired)
-    se = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
-    if np.isnan(se):
+    se = standard_error(statistic)
+    if se is None:
         return replace(none, note="no interval: without one of the clusters the value is undefined")
     if se <= NO_SPREAD:
         return _without_spread(none, value, paired=paired)
-    pivot = _pivot(statistic, value, n_clusters, resamples, seed)
-    if isinstance(pivot, str):
-        return replace(none, se=se, note=pivot)
-    middle, slope = _stretch(np.array(value), statistic.bounds)
-    reach = pivot.quantile(1 - level) * se * slope
-    low, high = (_shrink(float(end), statistic.bounds) for end in (middle - reach, middle + reach))
-    p = pivot.p(abs(value) / se) if paired else None
-    return replace(none, low=low, high=high, p=p, se=se, method=pivot.method)
+    middle, slope = _stretch(value, statistic.bounds)
+    reach = float(stats.t.isf((1 - level) / 2, n_clusters - 1)) * se * slope
+    low, high = (_shrink(end, statistic.bounds) for end in (middle - reach, middle + reach))
+    p = float(2 * stats.t.sf(abs(value) / se, n_clusters - 1)) if paired else None
+    return replace(none, low=low, high=high, p=p, se=se, method=JACKKNIFE)
 
 
 def _by_percentiles(none: Interval, statistic: Statistic, value: float, *, paired: bool) -> Interval:
-    drawn = statistic.under(resample_present(statistic, none.resamples, none.seed))
+    drawn = resampled(statistic, none.resamples, none.seed)
     known = drawn[~np.isnan(drawn)]
     if len(known) < (1 - MAX_UNDEFINED) * len(drawn):
         return replace(
@@ -213,75 +206,15 @@ def _without_spread(none: Interval, value: float, *, paired: bool) -> Interval:
     return replace(none, low=value, high=value, p=p, se=0.0, method="sign test over clusters")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pivot:
-    """Distribution of abs(t): ``sizes``, those of the resamples in falling order, or Student's when empty."""
-
-    sizes: FloatArray
-    degrees: int
-
-    @property
-    def method(self) -> str:
-        return "symmetric bootstrap-t over clusters" if self.sizes.size else "jackknife t over clusters"
-
-    @property
-    def _tail(self) -> float:
-        """The smallest two-sided level read off the resamples."""
-        return MIN_TAIL / (self.sizes.size + 1)
-
-    def quantile(self, alpha: float) -> float:
-        """The size that abs(t) exceeds with probability ``alpha``."""
-        student = float(stats.t.isf(alpha / 2, self.degrees))
-        if not self.sizes.size:
-            return student
-        shown = max(alpha, self._tail)
-        rank = int(shown * (self.sizes.size + 1) + NO_SPREAD)  # exceeding it gives p <= alpha, see p
-        return float(self.sizes[rank - 1] * student / stats.t.isf(shown / 2, self.degrees))
-
-    def p(self, size: float) -> float:
-        """Probability that abs(t) is at least ``size``; at most ``alpha`` just beyond ``quantile(alpha)``."""
-        if not self.sizes.size:
-            return float(2 * stats.t.sf(size, self.degrees))
-        corner = self.sizes[MIN_TAIL - 1]
-        if size > corner:
-            scale = stats.t.isf(self._tail / 2, self.degrees) / corner
-            return float(2 * stats.t.sf(size * scale, self.degrees))
-        return float(1 + (self.sizes >= size).sum()) / (self.sizes.size + 1)
-
-
-def _pivot(statistic: Statistic, value: float, n_clusters: int, resamples: int, seed: int) -> _Pivot | str:
-    """The pivot's distribution, or the reason why resamples cannot tell it."""
-    student = _Pivot(np.empty(0), n_clusters - 1)
-    if n_clusters >= STUDENTIZED_BELOW:
-        return student
-    weights = resample_present(statistic, resamples, seed)
-    values = statistic.under(weights)
-    defined = ~np.isnan(values)
-    if defined.mean() < 1 - MAX_UNDEFINED:
-        return f"no interval: undefined in {100 * (1 - defined.mean()):.0f} % of the resamples"
-    position, slope = _stretch(values[defined], statistic.bounds)
-    spread = jackknife_se(statistic, weights[defined]) * slope
-    centre, _ = _stretch(np.array(value), statistic.bounds)
-    # A resample with next to no spread (all of it perfect, or all pairs nearly equal) lies infinitely far out.
-    finite = np.isfinite(position) & np.isfinite(spread)
-    least = max(NO_SPREAD, NEXT_TO_NONE * float(np.median(spread[finite]))) if finite.any() else NO_SPREAD
-    usable = finite & (spread > least)
-    sizes = np.full(values[defined].shape, np.inf)
-    sizes[usable] = np.abs(position[usable] - centre) / spread[usable]
-    sizes = np.sort(sizes)[::-1]
-    return student if np.isinf(sizes[MIN_TAIL - 1]) else _Pivot(sizes, n_clusters - 1)
-
-
-def _stretch(values: FloatArray, bounds: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
-    """Values on the Fisher-z scale, infinite at the limits, and its slope there (0 at the limits: no use)."""
+def _stretch(value: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """A value on the Fisher-z scale, and its slope there: infinite, and 0, at the limits."""
     if bounds is None:
-        return values, np.ones_like(values)
+        return value, 1.0
     low, high = bounds
-    unit = np.clip((2 * values - low - high) / (high - low), -1.0, 1.0)
-    inside = np.abs(unit) < 1 - NO_SPREAD
-    position = np.where(inside, np.arctanh(np.where(inside, unit, 0.0)), np.copysign(np.inf, unit))
-    slope = np.where(inside, 2 / (high - low) / np.where(inside, 1 - unit**2, 1.0), 0.0)
-    return position, slope
+    unit = max(-1.0, min(1.0, (2 * value - low - high) / (high - low)))
+    if abs(unit) >= 1 - NO_SPREAD:
+        return float(np.copysign(np.inf, unit)), 0.0
+    return float(np.arctanh(unit)), 2 / (high - low) / (1 - unit**2)
 
 
 def _shrink(position: float, bounds: tuple[float, float] | None) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.agreement.statistic import Statistic, weighted_sum
 from judgec.stats.intervals.resampling import standard_error
 
 
@@ -34,5 +34,5 @@ def paired_gain(challenger: Statistic, incumbent: Statistic) -> PairedGain:
 
     Source: Efron and Stein (1981), Annals of Statistics 9(3).
     """
-    gain = WeightedSum(((1.0, challenger), (-1.0, incumbent)))
+    gain = weighted_sum([(1.0, challenger), (-1.0, incumbent)])
     return PairedGain(gain.point(), standard_error(gain))
