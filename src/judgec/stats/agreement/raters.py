@@ -44,32 +44,30 @@ def fleiss_kappa(counts: IntArray) -> float | None:
     Source: Fleiss (1971), Psychological Bulletin 76(5); unequal numbers: Gwet (2014), Handbook of Inter-Rater
         Reliability, chapter 2.
     """
-    n, raters = _pairable(counts)
-    if len(n) == 0:
-        return None
-    observed = ((n * (n - 1)).sum(1) / (raters * (raters - 1))).mean()
-    share = (n / raters[:, None]).mean(0)
-    if np.count_nonzero(share) < 2:
-        return None
-    chance = float(share @ share)
-    return float((observed - chance) / (1 - chance))
+    kappa = float(kappa_table(_pair_shares(counts).sum(0)))
+    return None if np.isnan(kappa) else kappa
 
 
 def fleiss_statistic(counts: IntArray, cluster: IntArray) -> Statistic:
     """``fleiss_kappa`` as a statistic of clusters, for its interval.
 
-    A unit's table has the share of each ordered pair of grades among its pairs of ratings. Both margins are then the
-    shares of the grades, so Cohen's formula on the sum of these tables is Fleiss' kappa.
-
     Args:
         counts: Ratings of each grade, shape (n_units, n_grades).
         cluster: Query codes, shape (n_units,).
     """
+    tables = np.zeros((count_clusters(cluster, None), counts.shape[1], counts.shape[1]))
+    np.add.at(tables, cluster[np.asarray(counts).sum(1) > 1], _pair_shares(counts))
+    return of_sums(np.asarray(np.einsum("qij->q", tables)), tables, kappa_table, CORRELATION)
+
+
+def _pair_shares(counts: IntArray) -> FloatArray:
+    """Share of each ordered pair of grades among the pairs of ratings of each unit that has two.
+
+    Both margins of their sum are the shares of the grades, so Cohen's formula on it is Fleiss' kappa.
+    """
     n, raters = _pairable(counts)
     pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(n.shape[1])
-    tables = np.zeros((count_clusters(cluster, None), n.shape[1], n.shape[1]))
-    np.add.at(tables, cluster[np.asarray(counts).sum(1) > 1], pairs / (raters * (raters - 1))[:, None, None])
-    return of_sums(np.asarray(np.einsum("qij->q", tables)), tables, kappa_table, CORRELATION)
+    return np.asarray(pairs / (raters * (raters - 1))[:, None, None])
 
 
 def krippendorff_alpha(
