@@ -215,7 +215,6 @@ def compile_agent(
     queries: Source,
     judge: Judge | str | None = None,
     labels: Labels | Source | None = None,
-    report_judge: Judge | str | None = None,
     unproven: bool = False,
     name: str | None = None,
     lm: str = "embedded",

@@ -1,18 +1,15 @@
 """Documents to a ranked list of agents in Python alone: ``index``, ``answer``, ``evaluate``, ``compile_agent``."""
 
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pandas as pd
 import pytest
 
 import judgec
-from judgec.errors import InputError, ServiceError, UserError
-from judgec.verbs.cli import commands
+from judgec.errors import InputError, UserError
 from judgec.verbs.frames import Source
 from tests.verbs.cli.judging import save_judge
 from tests.verbs.parts import QUERIES as ASKED
@@ -140,7 +137,7 @@ def test_compile_agent_gives_a_table_and_an_agent_that_answers(
     assert answered.answers["agent"].tolist() == ["ag@1", "ag@1"]
 
 
-def test_judge_of_recorded_verdicts_or_of_other_inputs_is_refused_before_the_work_and_reports_nothing_unasked(
+def test_judge_of_recorded_verdicts_or_of_other_inputs_is_refused_before_the_work(
     home: Path, corpus: judgec.CorpusIndex, tmp_path: Path
 ) -> None:
     save_judge(tmp_path, "a", lm={"model": "recorded:DataFrame"})
@@ -148,30 +145,7 @@ def test_judge_of_recorded_verdicts_or_of_other_inputs_is_refused_before_the_wor
     asked: Any = {"index": corpus, "columns": RENAMED, "unproven": True, "name": "ag", "home": tmp_path}
     compiling: Any = partial(judgec.compile_agent, "rag-bm25", **asked)
     with pytest.raises(UserError, match="recorded verdicts, which answer for the items of their file alone"):
-        compiling(queries=QUERIES, judge=judge, report_judge="a")
+        compiling(queries=QUERIES, judge="a")
     with pytest.raises(UserError, match=r"compiled with reference, which these queries lack"):
         compiling(queries=QUERIES.drop(columns="reference"), judge=judge)
     assert not (tmp_path / "programs" / "ag").exists()
-    found = compiling(queries=QUERIES.head(30), judge=judge)
-    assert found.report["head_to_head"]["judge"] == judge.name
-    assert found.failure is None
-
-
-@pytest.mark.parametrize("failure", [ServiceError("the judge is down."), RuntimeError("the judge is down.")])
-def test_head_to_head_that_fails_after_the_work_keeps_the_agent_and_ends_with_its_exit_code(
-    failure: Exception, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("judgec.verbs.compile_agent.duel", mock.Mock(side_effect=failure))
-    shutil.copytree(home / "programs" / "parts", tmp_path / "programs" / "parts")
-    queries = tmp_path / "few.jsonl"
-    queries.write_text("".join(f"{json.dumps(query)}\n" for query in ASKED[:30]), encoding="utf-8")
-    with pytest.raises(type(failure), match="the judge is down"):
-        commands.compile_agent(
-            agent="rag-bm25", index=str(home / "index"), queries=str(queries), judge="parts", unproven=True,
-            name="ag", home=tmp_path, json=True,
-        )  # fmt: skip
-    report = json.loads(capsys.readouterr().out)
-    assert report["head_to_head"] is None
-    assert any("the judge is down." in note for note in report["notes"])
-    assert judgec.Workspace(tmp_path).load("ag@1").card.version == 1
-    assert "the judge is down." in Path(report["report_html"]).read_text(encoding="utf-8")

@@ -8,13 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from judgec.compile.agents.compile import AgentCompile
-from judgec.compile.agents.duel import Duel
 from judgec.compile.agents.report import SavedAgent
 from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
-from judgec.records.counts import plural
-from judgec.report.numbers import UNKNOWN, brackets, number, show
+from judgec.report.numbers import UNKNOWN, brackets, number
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -29,17 +27,13 @@ class AgentCompilation:
 
     Args:
         saved: The version on disk.
-        duel: Compiled against uncompiled, head to head; None where there is no judge.
         settings: What was asked for.
         report: What ``judgec compile-agent --json`` prints.
-        failure: Why there is no head to head, where a judge failed at it; the agent is saved all the same.
     """
 
     saved: SavedAgent
-    duel: Duel | None
     settings: AgentCompile
     report: Mapping[str, object]
-    failure: Exception | None = None
 
     @property
     def name(self) -> str:
@@ -83,27 +77,21 @@ class AgentCompilation:
 
 
 def agent_report(compilation: AgentCompilation, options: CompileAgentOptions | None = None) -> Report:
-    """Mean scores, the head to head, the verdict and the next command."""
-    saved, met, settings = compilation.saved, compilation.duel, compilation.settings
+    """Mean scores, the verdict and the next command."""
+    saved, settings = compilation.saved, compilation.settings
     card, found = saved.card, saved.compiled
     rows = []
     for name in found.scores:
         one = found.found.mean_value(name, settings.pipeline.resampling)
         rows.append((name, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN))
     title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
-    heads = []
-    if met is not None:
-        whose = "" if met.independent else ", the judge it was compiled for: optimistic"
-        missing = f", {met.unscored} unscored" if met.unscored else ""
-        games = f"{plural(met.wins, 'win')}, {plural(met.losses, 'loss')}, {plural(met.ties, 'tie')}{missing}"
-        heads = [f"head to head by {met.judge}{whose}: {games}; net {show(met.net, sign=True)}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
     return Report(
         data=compilation.report,
         verdict=[f"{card.name}@{card.version} {verdict}: {card.reason}"],
         tables=[TextTable(title, ("agent", "mean score", "95 % interval"), rows)],
-        lines=[*heads, f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],
+        lines=[f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],
         notes=found.notes,
         file=Path(str(saved.report["report_html"])),
         next=[] if options is None else [_next(options, compiled)],

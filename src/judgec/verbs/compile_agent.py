@@ -5,22 +5,20 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from judgec.compile.agents.compile import AgentCompile, CompiledAgent
 from judgec.compile.agents.compile import compile_agent as search_prompts
-from judgec.compile.agents.duel import duel
-from judgec.compile.agents.judges import WorkingJudge, judging, report_judging
 from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
 from judgec.compile.agents.report import Provenance, SavedAgent, run_of, save_agent
-from judgec.compile.pipeline import UNCOMPILED
 from judgec.compile.release import Place, check_place
 from judgec.compile.settings import reflection_spec
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
+from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
@@ -30,31 +28,27 @@ from judgec.rag.agents.registry import kind_of, reranked
 from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.retrievers import Retriever
+from judgec.raters import programs
+from judgec.raters.judge import load_judge, require_asked
 from judgec.records.counts import plural
 from judgec.records.label import InputCounts
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.records.tasks.registry import TASKS
 from judgec.table import seal
 from judgec.tournament.files.queries import Query, read_queries
+from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.agent_compilation import AgentCompilation
 from judgec.verbs.frames import is_path, named_table
-from judgec.verbs.judge import Judge
 from judgec.verbs.labels import Labels, labels_of
 from judgec.verbs.options.compile_agent import CompileAgentOptions
 from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.validity import require_inputs
 from judgec.verbs.verb import verb
+from judgec.verbs.whom import GivenJudge
 
 SAID_OF_LABELS = ("columns", "annotators", "best", "grades", "accept_at")
 ADVICE = "Give {name} with every query, or name a judge that was compiled without."
-
-
-@dataclass(frozen=True, slots=True)
-class _Judges:
-    """The metric's, or None with accepted answers; and the one that reports."""
-
-    metric: WorkingJudge | None
-    reporter: WorkingJudge | None
 
 
 @verb(CompileAgentOptions)
@@ -92,93 +86,87 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     )
     name = options.name or re.sub(r"[+/]", "-", options.agent)
     settings = AgentCompile(name, options.home, options.agent, shape, options.optimizer, options.seed)
-    judges = _checked(options, settings)  # that are named
+    judge = _checked(options, settings)
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, _ = reflection_spec(spec, options.reflection_lm)
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
     watch.stage("agent", f"{options.agent}, {spec.asked_at}, {plural(len(queries), 'query')}")
     store = tracking_store(options.home, options.tracking_uri, os.environ)
-    account = account_for(options, options.judge, options.report_judge)
+    account = account_for(options, options.judge)
     with (
         Tracker(store, os.environ, seal.notes) as tracker,
         session_for(options, spec, options.home, watch, account=account, reflection=reflection) as session,
     ):
-        judges = _able(options, judges, queries, session)
+        if judge is not None:
+            _require_able(judge, queries)
         session.preflight()
         spec = session.settled(spec)
-        found, metric = _compiled(options, judges, queries, settings, session, watch)
-        judge, met, failure = judges.reporter or judges.metric, None, None
-        watch.stage("duel", "no judge" if judge is None else judge.name)
-        try:
-            if judge is not None:
-                by_id = {query.query_id: query for query in queries}
-                met = duel(
-                    found,
-                    UNCOMPILED,
-                    by_id,
-                    judge.judge,
-                    judge.card,
-                    judge.ask(session),
-                    independent=judges.metric is None or judge.name != judges.metric.name,
-                    resamples=settings.resamples,
-                    seed=settings.seed,
-                )
-        except Exception as error:  # noqa: BLE001  # whatever it is: the compile is paid, and is saved
-            failure = error
-            found = replace(found, notes=(*found.notes, f"no head to head, the judge failed: {error}"))
+        found, metric = _compiled(options, judge, queries, settings, session, watch)
         ended = time.time()
-        origin = _origin(judges, metric, options, spec, session, ended - started, ended)
+        origin = _origin(judge, metric, options, spec, session, ended - started, ended)
         source = str(options.queries) if is_path(options.queries) else "queries"
         logged: list[Logged] = []
 
         def track(saved: SavedAgent) -> None:
             watch.stage("track", store.shown)
-            run = run_of(saved, met, settings, source=source, started=started, ended=ended)
+            run = run_of(saved, settings, source=source, started=started, ended=ended)
             logged.append(tracker.log_compile(run))
 
-        saved = save_agent(found, met, settings, origin, track)
-    return AgentCompilation(saved, met, settings, {**saved.report, "mlflow_run_id": logged[0].run_id}, failure)
+        saved = save_agent(found, settings, origin, track)
+    return AgentCompilation(saved, settings, {**saved.report, "mlflow_run_id": logged[0].run_id})
 
 
-def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
+def _checked(options: CompileAgentOptions, settings: AgentCompile) -> GivenJudge | None:
+    """The judge whose score is maximized; None where accepted answers say what for.
+
+    Raises:
+        UserError: Neither or both are given, there is no such agent or judge, or the judge cannot be asked.
+    """
     if (options.judge is None) == (options.labels is None):
         raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
     kind_of(options.agent)
     check_place(Place(settings.home, settings.name, TASK))
-    metric = None if options.judge is None else _working(options, options.judge, "--judge")
-    reporter = None if options.report_judge is None else _working(options, options.report_judge, "--report-judge")
-    return _Judges(metric, reporter)
+    if options.judge is None:
+        return None
+    given = options.judge
+    judge, home = (given, options.home) if isinstance(given, str) else (given.name, given.home)
+    program = programs.load(home, programs.champion_or_newest(home, judge))
+    card = program.card
+    able = sorted(task for task, spec in TASKS.items() if spec.rates_answers)
+    if card.task not in able:
+        raise UserError(f"--judge {judge}: a judge of {card.task}; one of {', '.join(able)} is needed. Name another.")
+    why = why_unproven(card)
+    if why and not options.unproven:
+        raise UserError(f"--judge {judge}: {why}. Compile a better one, or pass --unproven.")
+    if not isinstance(given, str):
+        return GivenJudge(program=program, compiled=given.compiled, spec=given.spec)
+    compiled, beside = load_judge(program), LMSpec.parse(options.lm, api_base=options.api_base).base_beside(card.lm)
+    spec = programs.model_of(card, api_base=beside, asks=compiled.asks_lm)
+    return GivenJudge(program=program, compiled=compiled, spec=spec)
 
 
-def _able(options: CompileAgentOptions, named: _Judges, queries: Sequence[Query], session: Session) -> _Judges:
-    """The judges that are named, and one that reports where none is: all can judge answers to these queries.
+def _require_able(judge: GivenJudge, queries: Sequence[Query]) -> None:
+    """Refuse a judge that cannot judge answers to these queries.
 
     Raises:
-        UserError: One that is named cannot.
+        UserError: It needs other inputs, or its verdicts were recorded.
     """
     given = Counter({"query": len(queries), "contexts": len(queries)})
     inputs = InputCounts(len(queries), given + Counter(reference=sum(bool(query.reference) for query in queries)))
-
-    def require_able(judge: WorkingJudge) -> None:
-        require_inputs([judge.card], inputs, "queries", ADVICE)
-        judge.ask(session)
-
-    for judge in filter(None, (named.metric, named.reporter)):
-        require_able(judge)
-    return replace(named, reporter=named.reporter or report_judging(options.home, named.metric, require_able))
+    require_inputs([judge.card], inputs, "queries", ADVICE)
+    if judge.asks_lm:
+        require_asked(judge.compiled, judge.name)
 
 
-def _working(options: CompileAgentOptions, judge: Judge | str, option: str) -> WorkingJudge:
-    """The judge by its name; one that Python passed asks its own model."""
-    if isinstance(judge, str):
-        return judging(options.home, judge, option, unproven=options.unproven)
-    found = judging(judge.home, judge.name, option, unproven=options.unproven)
-    return replace(found, judge=judge.compiled, spec=judge.spec)
+def _ask(judge: GivenJudge, session: Session) -> Ask:
+    """The way to the judge's own model, which may be the agent's."""
+    same = not judge.asks_lm or judge.spec.describe() == session.settled(session.spec).describe()
+    return session.ask if same else session.other(judge.spec)
 
 
 def _compiled(
     options: CompileAgentOptions,
-    judges: _Judges,
+    judge: GivenJudge | None,
     queries: tuple[Query, ...],
     settings: AgentCompile,
     session: Session,
@@ -191,7 +179,7 @@ def _compiled(
         return reranked(name, index, None, options.rrf_k)
 
     retriever = retrieve(retriever_name)
-    metric, accepted = _metric(options, judges.metric, queries, session)
+    metric, accepted = _metric(options, judge, queries, session)
     module = build(retriever, settings.settings)
     # Without an accepted answer there is nothing to be close to: such a query would count as failed for every agent.
     usable = tuple(query for query in queries if query.query_id in accepted) if accepted else queries
@@ -206,7 +194,7 @@ def _compiled(
 
 
 def _origin(
-    judges: _Judges,
+    judge: GivenJudge | None,
     metric: Metric,
     options: CompileAgentOptions,
     spec: LMSpec,
@@ -214,7 +202,7 @@ def _origin(
     seconds: float,
     ended: float,
 ) -> Provenance:
-    card = None if judges.metric is None else judges.metric.card
+    card = None if judge is None else judge.card
     return Provenance(
         metric=metric.name,
         scale=ACCEPT_SCALE if card is None else card.scale,
@@ -229,11 +217,11 @@ def _origin(
 
 
 def _metric(
-    options: CompileAgentOptions, judge: WorkingJudge | None, queries: tuple[Query, ...], session: Session
+    options: CompileAgentOptions, judge: GivenJudge | None, queries: tuple[Query, ...], session: Session
 ) -> tuple[Metric, dict[str, tuple[str, ...]]]:
     if judge is not None:
         by_id = {query.query_id: query for query in queries}
-        return JudgeMetric(judge.name, judge.judge, judge.ask(session), by_id), {}
+        return JudgeMetric(judge.name, judge.compiled, _ask(judge, session), by_id), {}
     assert options.labels is not None  # as _checked says
     said = LabelColumns(**{name: getattr(options, name) for name in SAID_OF_LABELS})
     labels = options.labels if isinstance(options.labels, Labels) else labels_of(options.labels, said.reading())

@@ -77,7 +77,7 @@ def saved(home: Path, found: CompiledAgent) -> SavedAgent:
         origin = Provenance(
             "accepted answers", ACCEPT_SCALE, ("grade",), "", spec, "i", "2026-01-01", 1.0, session.spent
         )
-        return save_agent(found, None, settings_for(home, "auto"), origin)
+        return save_agent(found, settings_for(home, "auto"), origin)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def test_judges_score_is_scaled_to_0_1_and_what_is_missing_counts_as_worst() -> 
 def test_judge_that_compares_cannot_be_the_metric() -> None:
     scale = Scale(name="preference", grades=("a", "b", "tie"), level="nominal")
     module = judge_module("preference", scale, ("grade",), ("query", "answer_a", "answer_b"))
-    with pytest.raises(UserError, match="--report-judge"):
+    with pytest.raises(UserError, match="--judge p@1"):
         JudgeMetric("p@1", judge_of(module, scale, ("grade",)), lambda requests, total=None: iter(()), QUERIES)
 
 

@@ -88,7 +88,7 @@ class JudgeMetric:
         if judge.pairs or judge.scale.level == "nominal":
             raise UserError(
                 f"--judge {name}: it gives no score to a single answer; a judge of answer or grade is needed. "
-                "Name another; this one can be the --report-judge."
+                "Name another."
             )
         self.name = f"judge:{name}"
         self._judge = replace(judge, remarks=False)  # these speak of evidence that whoever rewrites does not see

@@ -1,11 +1,10 @@
-"""``report.html`` of a compiled agent: it and the uncompiled one, head to head."""
+"""``report.html`` of a compiled agent: it and the uncompiled one."""
 
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from judgec.compile.agents.compile import AgentCompile, CompiledAgent
-from judgec.compile.agents.duel import NET, Duel
 from judgec.compile.pipeline import CHAMPION, COMPILED, UNCOMPILED
 from judgec.labels.split.family import SPLITS
 from judgec.raters.predictors import saved_prompts
@@ -14,10 +13,9 @@ from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase, CaseSide
-from judgec.report.columns import Column, TableColumns
 from judgec.report.items import WORDS, embedded
 from judgec.report.kit import interval_bar, shown, table
-from judgec.report.numbers import count, dollars, number, show, signed
+from judgec.report.numbers import count, dollars, number, signed
 from judgec.report.page.prompt import prompt_lines, prompt_section
 
 TERMS = WORDS | {
@@ -31,12 +29,11 @@ AGENTS = (COMPILED, UNCOMPILED)
 WHO = {UNCOMPILED: "uncompiled", COMPILED: "compiled", CHAMPION: "the champion before it"}
 
 
-def agent_page(found: CompiledAgent, met: Duel | None, settings: AgentCompile, card: ProgramCard) -> str:
+def agent_page(found: CompiledAgent, settings: AgentCompile, card: ProgramCard) -> str:
     """The page as HTML: no script but the kit's, nothing loaded from elsewhere, every text of users escaped.
 
     Args:
         found: The outcome.
-        met: Head to head, or None without a judge.
         settings: What was asked for.
         card: Of the version as saved.
     """
@@ -53,13 +50,12 @@ def agent_page(found: CompiledAgent, met: Duel | None, settings: AgentCompile, c
             "promoted": card.promoted,
             "verdict": f"{name} {'was' if card.reason.startswith('never') else 'is'} {card.reason}.",
             "detectable": None if detectable is None else number(detectable),
-            "duel": None if met is None else _duel(met),
             "metric": card.settings["metric"],
             "n_queries": len(found.parts["test"]),
             "scores": _scores(found, settings),
             "prompts": _prompts(found),
             "items": embedded(cases(found), words=TERMS, head=("query", "change")),
-            "next": _next(met, card),
+            "next": _next(card),
             "prompt": prompt_section(now, start, "the uncompiled agent"),
             "data": _facts(found, card),
             "notes": found.notes,
@@ -74,30 +70,6 @@ def _stamps(card: ProgramCard) -> list[str]:
     if not card.promoted:
         stamps.append("NOT PROMOTED. This version was not shown to be better than what there was.")
     return stamps
-
-
-GAMES: TableColumns[Duel] = TableColumns(
-    (
-        Column("wins", lambda met: str(met.wins)),
-        Column("losses", lambda met: str(met.losses)),
-        Column("ties", lambda met: str(met.ties)),
-        Column("unscored", lambda met: str(met.unscored)),
-        Column("net", lambda met: show(met.net), cell=lambda met: shown(met.net)),
-        Column("-1 to 1", cell=lambda met: interval_bar(met.net, NET[0], NET[1], line=0.0)),
-    )
-)
-
-
-def _duel(met: Duel) -> dict[str, object]:
-    head, rows = GAMES.page([met])
-    means = [[WHO.get(name, name), shown(mean)] for name, mean in met.means.items()]
-    means += [] if met.difference is None else [["difference", shown(met.difference)]]
-    return {
-        "judge": met.judge,
-        "independent": met.independent,
-        "games": table(head, rows, "duel", label="Games of the compiled agent against the uncompiled one"),
-        "means": table(["agent", "mean score"], means, "narrow", label="Mean scores by the judge") if means else None,
-    }
 
 
 def _scores(found: CompiledAgent, settings: AgentCompile) -> Markup:
@@ -152,18 +124,11 @@ def _side(found: CompiledAgent, who: str, place: int) -> CaseSide:
     return CaseSide(WHO[who], value, texts, answer.error or score.reason)
 
 
-def _next(met: Duel | None, card: ProgramCard) -> list[str]:
+def _next(card: ProgramCard) -> list[str]:
     """Next steps after reading, a sentence each."""
     steps = ["Read the queries that lost, below: they say what the new prompt costs."]
-    if met is None or not met.independent:
-        steps.append(
-            "Hold the agents against each other by a judge that this agent was not compiled for: --report-judge."
-        )
-    if card.promoted:
-        steps.append(
-            f"Let {card.name} answer queries (judgec answer), and play it against your other agents: judgec evaluate."
-        )
-    else:
+    steps.append("Let both answer (judgec answer), and play them by a judge it was not compiled for: judgec evaluate.")
+    if not card.promoted:
         steps.append("Compile with more queries or another metric: this version was not shown to be better.")
     return steps
 

@@ -7,7 +7,6 @@ from importlib.metadata import version as installed
 
 from judgec import __version__
 from judgec.compile.agents.compile import MEASURED, WORDS, AgentCompile, CompiledAgent
-from judgec.compile.agents.duel import Duel
 from judgec.compile.agents.page import agent_page, cases
 from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.pipeline import COMPILED, UNCOMPILED, decided_again
@@ -30,7 +29,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.report.items import item_lines
 
-HEADLINE = (  # 15 metrics, which fit on MLflow's compare page; an agent's score is no agreement, so its names differ
+HEADLINE = (  # metrics that fit on MLflow's compare page; an agent's score is no agreement, so its names differ
     "test.score",
     "test.score.low",
     "test.score.high",
@@ -41,10 +40,6 @@ HEADLINE = (  # 15 metrics, which fit on MLflow's compare page; an agent's score
     "difference.score.low",
     "difference.score.high",
     "difference.score.p",
-    "duel.net",
-    "duel.wins",
-    "duel.losses",
-    "duel.ties",
     "lm_calls",
 )
 
@@ -91,13 +86,11 @@ class FinishedAgent:
 
     Args:
         compiled: The outcome.
-        duel: Head to head, or None.
         settings: What was asked for.
         origin: Where the compile came from.
     """
 
     compiled: CompiledAgent
-    duel: Duel | None
     settings: AgentCompile
     origin: Provenance
     earlier: ProgramCard | None = None
@@ -133,7 +126,7 @@ class FinishedAgent:
 
     def page(self, card: ProgramCard) -> str:
         """``report.html``."""
-        return agent_page(self.compiled, self.duel, self.settings, card)
+        return agent_page(self.compiled, self.settings, card)
 
     def items(self) -> Iterator[str]:
         """Lines of ``items.jsonl``: the test queries with both answers."""
@@ -141,12 +134,11 @@ class FinishedAgent:
 
     def report(self) -> dict[str, object]:
         """``report.json``, but for the answers."""
-        return _report(self.compiled, self.duel, self.settings, self.origin)
+        return _report(self.compiled, self.settings, self.origin)
 
 
 def save_agent(
     found: CompiledAgent,
-    duel: Duel | None,
     settings: AgentCompile,
     origin: Provenance,
     track: Callable[[SavedAgent], None] | None = None,
@@ -155,7 +147,6 @@ def save_agent(
 
     Args:
         found: The outcome.
-        duel: Head to head, or None.
         settings: What was asked for.
         origin: Where the compile came from.
         track: Logs the saved version elsewhere.
@@ -172,18 +163,15 @@ def save_agent(
         if track is not None:
             track(saved[0])
 
-    release(FinishedAgent(found, duel, settings, origin), written)
+    release(FinishedAgent(found, settings, origin), written)
     return saved[0]
 
 
-def run_of(
-    saved: SavedAgent, duel: Duel | None, settings: AgentCompile, *, source: str, started: float, ended: float
-) -> CompileRun:
+def run_of(saved: SavedAgent, settings: AgentCompile, *, source: str, started: float, ended: float) -> CompileRun:
     """The run to log.
 
     Args:
         saved: The version.
-        duel: Head to head.
         settings: What was asked for.
         source: Where the queries came from.
         started: POSIX seconds.
@@ -198,9 +186,6 @@ def run_of(
         "test.n": float(len(found.parts["test"])),
         **of_cost(card.cost),
     }
-    if duel is not None:
-        counts = {"wins": duel.wins, "losses": duel.losses, "ties": duel.ties}
-        metrics |= {"duel.net": duel.net, **{f"duel.{name}": float(count) for name, count in counts.items()}}
     return CompileRun(
         name=f"{card.name} {version}",
         params={
@@ -285,7 +270,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
     )
 
 
-def _report(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, origin: Provenance) -> dict[str, object]:
+def _report(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> dict[str, object]:
     verdict, spent = found.verdict, origin.spent
     return {
         "promoted": verdict.promoted,
@@ -299,7 +284,6 @@ def _report(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, ori
             "score": verdict.difference.to_json(),
             "detectable": verdict.detectable,
         },
-        "head_to_head": None if duel is None else duel.to_json(),
         "unscored": {name: sum(one.value is None for one in scores) for name, scores in found.scores.items()},
         "prompt": found.chosen.name,
         "candidates": [{"name": name, "dev": value} for name, value in found.dev.items()],

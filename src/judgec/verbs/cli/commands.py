@@ -248,8 +248,6 @@ def compile_agent(
     from judgec.verbs.compile_agent import compile_agent as compiled
 
     found = run_shown(compiled.run, options, lambda made: agent_report(made, options), json=json)
-    if found.failure is not None:
-        raise found.failure
     if require_promotion and not found.promoted:
         raise GateError(f"{found.name}: {found.reason}")
 

@@ -45,9 +45,6 @@ class CompileAgentOptions(AgentShape, Spending, Places):
             panel="What",
         ),
     ] = None
-    report_judge: Annotated[
-        "Judge | str | None", Option("The judge of the head-to-head test. Default: another champion.", metavar="NAME")
-    ] = None
     unproven: Unproven = False
     name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.", panel="Output")] = None
     lm: Annotated[
