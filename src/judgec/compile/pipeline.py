@@ -26,6 +26,7 @@ from judgec.report.numbers import brackets, signed
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, Statistic, mean
 from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.paired_gain import paired_gain
 
 UNCOMPILED = "uncompiled"
 COMPILED = "compiled"
@@ -280,22 +281,33 @@ def decided_again(words: KindWords, found: Contested[C, T], standing: FamilyStat
 
 
 def _search(kind: ProgramKind[C, T], split: Split, watch: Watch, notes: list[str]) -> tuple[C, dict[str, T]]:
-    """The candidate with the highest mean on dev; of equals the one tried first, the uncompiled one before all."""
+    """The winner on dev, and every candidate's trial, in the order tried."""
     noting = Noting(watch)
-    chosen, best, dev = kind.uncompiled, -1.0, {}
+    candidates, dev = {UNCOMPILED: kind.uncompiled}, dict[str, T]()
     try:
         for candidate in _all(kind, split, noting):
             watch.stage("dev", candidate.name)
             dev[candidate.name] = kind.trial(candidate, split.dev)
-            value = mean_of(dev[candidate.name])
-            if value > best:
-                chosen, best = candidate, value
+            candidates[candidate.name] = candidate
     except BudgetError as error:
         notes.append(f"the search stopped early: {error}")
     notes += noting.said
+    chosen = candidates[winner(dev)]
     if chosen.name == UNCOMPILED:
-        notes.append(f"no prompt was better than the uncompiled {kind.words.noun}'s on dev")
+        notes.append(
+            f"no prompt was better than the uncompiled {kind.words.noun}'s on dev by more than a standard error"
+        )
     return chosen, dev
+
+
+def winner(dev: Mapping[str, Trial]) -> str:
+    """The candidate with the highest mean, ties by name, where that is clearly above the uncompiled program's."""
+    if len(dev) < 2:
+        return UNCOMPILED
+    best = min(dev, key=lambda name: (-mean_of(dev[name]), name))
+    n_clusters = 1 + max(int(trial.cluster.max(initial=-1)) for trial in dev.values())
+    won = paired_gain(_mean(dev[best], n_clusters), _mean(dev[UNCOMPILED], n_clusters))
+    return best if best != UNCOMPILED and won.clear else UNCOMPILED
 
 
 def _all(kind: ProgramKind[C, T], split: Split, watch: Watch) -> Iterator[C]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from judgec.compile.agents.compile import AgentCompile, CompiledAgent, compile_agent
+from judgec.compile.agents.compile import AgentCompile, AnsweredQueries, CompiledAgent, compile_agent
 from judgec.compile.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compile.agents.report import Provenance, SavedAgent, save_agent
 from judgec.compile.family_state import FamilyState
-from judgec.compile.pipeline import COMPILED, UNCOMPILED
+from judgec.compile.pipeline import COMPILED, UNCOMPILED, winner
 from judgec.compile.release import Place, check_place
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.split.family import read_family
@@ -196,3 +196,12 @@ def test_queries_stay_on_their_side_under_another_name_and_other_ids(learned: Le
         for found in (learned.found, other)
     ]
     assert sides[0] == sides[1]
+
+
+def test_winner_is_better_by_a_standard_error_whatever_the_order_and_else_the_uncompiled_agent() -> None:
+    start = [0.0, 1.0] * 10
+    scores = {UNCOMPILED: start, "b": [0.2, 1.0] * 10, "a": [0.2, 1.0] * 10, "luck": [*start[:-2], 0.5, 0.6]}
+    tried = {name: AnsweredQueries((), [ScoredAnswer(value) for value in found]) for name, found in scores.items()}
+    assert winner(tried) == winner(dict(reversed(tried.items()))) == "a"
+    assert winner({name: tried[name] for name in (UNCOMPILED, "luck")}) == UNCOMPILED  # .005 with an error of .03
+    assert winner({UNCOMPILED: tried[UNCOMPILED]}) == UNCOMPILED
