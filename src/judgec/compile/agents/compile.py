@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.compile.agents.candidates import AgentCandidate, AgentTask
+from judgec.compile.agents.candidates import AgentCandidate, AgentTask, demonstrated
+from judgec.compile.agents.knobs import shaped
 from judgec.compile.agents.metric import Metric, ScoredAnswer
-from judgec.compile.agents.registry import AgentOptimizer, find_agent_optimizer
+from judgec.compile.agents.reflection import rewritten
 from judgec.compile.pipeline import (
     CHAMPION,
     COMPILED,
@@ -21,6 +22,7 @@ from judgec.compile.pipeline import (
     contest,
     mean_of,
 )
+from judgec.errors import UserError
 from judgec.labels.split.family import SPLITS, Split, SplitName
 from judgec.labels.split.memory import OTHERS, Measured
 from judgec.lm.session import Session
@@ -40,6 +42,33 @@ MEASURED = Measured(TASK, frozenset({OTHERS[TASK]}))
 WORDS = KindWords("agent", "mean score", "queries", "--queries")
 
 
+def _labelled(task: AgentTask, answers: Sequence[Answer], scores: Sequence[ScoredAnswer]) -> list[AgentCandidate]:
+    return demonstrated(task, answers, scores, accepted=True) if task.accepted else []
+
+
+def _bootstrapped(task: AgentTask, answers: Sequence[Answer], scores: Sequence[ScoredAnswer]) -> list[AgentCandidate]:
+    return demonstrated(task, answers, scores, accepted=False)
+
+
+def _rewritten(task: AgentTask, *_: object) -> list[AgentCandidate]:
+    if task.reflection is None:
+        return []
+    task.watch.stage("rewrite", "instructions")
+    return rewritten(task)
+
+
+Propose = Callable[[AgentTask, Sequence[Answer], Sequence[ScoredAnswer]], list[AgentCandidate]]
+"""Prompts, from the uncompiled agent's answers to ``task.train`` and their scores; none where it cannot work."""
+
+OPTIMIZERS: dict[str, tuple[Propose, ...]] = {
+    "auto": (_labelled, _bootstrapped, _rewritten, shaped),
+    "labeled": (_labelled,),
+    "bootstrap": (_bootstrapped,),
+    "settings": (shaped,),
+    "gepa": (_rewritten,),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class AgentCompile:
     """Everything that decides the outcome besides queries and metric.
@@ -49,7 +78,7 @@ class AgentCompile:
         home: Folder that holds ``programs/``.
         agent: Its kind and retriever, ``rag-fusion-hybrid``.
         settings: How it works.
-        optimizer: Of ``registry.OPTIMIZERS``.
+        optimizer: Of ``OPTIMIZERS``.
         seed: Of the search and the intervals; never of the split.
         resamples: Of each interval.
     """
@@ -96,7 +125,6 @@ class AgentKind:
         queries: All queries, in the order of the items.
         metric: What is maximized: the mean over queries.
         settings: What the user asked for.
-        optimizer: Proposes prompts.
         session: The way to the LM.
         accepted: Answers that experts accepted, by query id.
         retrieve: Opens retrievers by name; None where only ``retriever`` is there.
@@ -107,7 +135,6 @@ class AgentKind:
     queries: Sequence[Query]
     metric: Metric
     settings: AgentCompile
-    optimizer: AgentOptimizer
     session: Session
     accepted: Mapping[str, Sequence[str]]
     retrieve: Callable[[str], Retriever] | None = None
@@ -137,7 +164,8 @@ class AgentKind:
             not session.spec.no_model,
         )
         watch.stage("train", f"{plural(len(train), 'query')}")
-        yield from self.optimizer.search(task, *self._asked(self.module, train))
+        given = task, *self._asked(self.module, train)
+        yield from (candidate for propose in OPTIMIZERS[self.settings.optimizer] for candidate in propose(*given))
 
     def champion(self, version: int) -> AgentCandidate:
         """The version in use, on the same retriever."""
@@ -255,10 +283,23 @@ def compile_agent(
         UserError: Too few queries, or an optimizer that cannot work.
         ServiceError: When the LM fails for good.
     """
-    optimizer = find_agent_optimizer(
-        settings.optimizer, reflection=session.reflection is not None, model=not session.spec.no_model
-    )
-    kind = AgentKind(module, retriever, queries, metric, settings, optimizer, session, accepted or {}, retrieve)
+    _check_optimizer(settings.optimizer, session)
+    kind = AgentKind(module, retriever, queries, metric, settings, session, accepted or {}, retrieve)
     items = [Item(query.query_id, query.query_id, {"query": query.text}) for query in queries]
     found = contest(kind, items, settings.pipeline, watch)
     return CompiledAgent(module, queries, found, found.notes)
+
+
+def _check_optimizer(name: str, session: Session) -> None:
+    if name not in OPTIMIZERS:
+        raise UserError(f"--optimizer: there is no {name!r}; there are {', '.join(OPTIMIZERS)}. Name one of these.")
+    if session.spec.no_model and name not in {"auto", "settings"}:
+        raise UserError(
+            f"--optimizer {name}: searches prompts, and no model is named that reads one; settings is valid. "
+            "Name a model with --lm, or settings."
+        )
+    if name == "gepa" and session.reflection is None:
+        raise UserError(
+            f"--optimizer {name}: it rewrites instructions, and there is no reflection model. "
+            "Give --lm a language model, or --reflection-lm."
+        )
