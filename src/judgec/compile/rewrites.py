@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from judgec.compile.asked import plan_candidates
-from judgec.compile.choose import ChosenPrompt, choose_prompt
+from judgec.compile.choose import ChosenPrompt
 from judgec.compile.folds.parts import Parts
 from judgec.compile.folds.rounds import bench_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.compile.search.plan import CallPlan, Stage, add, check_caps, plan_compile, share_of
 from judgec.compile.search.registry import Optimizer, find_optimizer
+from judgec.compile.search.search import choose_prompt
 from judgec.compile.settings import AskedCandidate, CompileSettings, RatedCandidates, reflection_spec
 from judgec.errors import UserError
 from judgec.lm.session import Session

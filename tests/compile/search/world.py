@@ -9,11 +9,12 @@ from pathlib import Path
 import dspy
 
 from judgec.compile.assemble import Bench
-from judgec.compile.choose import ChosenPrompt, choose_prompt
+from judgec.compile.choose import ChosenPrompt
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import find_optimizer
+from judgec.compile.search.search import choose_prompt
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.lm.session import Session

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from judgec.compile.assemble import Bench, Fitted, calibrated, evidence_only
 from judgec.compile.cascades import MadeCascade, make_cascade
-from judgec.compile.choose import ChosenPrompt, choose_prompt
+from judgec.compile.choose import ChosenPrompt
 from judgec.compile.dataset import Dataset
 from judgec.compile.folds.parts import Parts
 from judgec.compile.leaves import leaves_of
@@ -13,6 +13,7 @@ from judgec.compile.recorded import choose_recorded
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import Optimizer
+from judgec.compile.search.search import choose_prompt
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import COMPILED_SINGLE, judge_test
 from judgec.errors import UserError
