@@ -1,12 +1,14 @@
 """Optimizers on planted LMs, whose grades get better with each criterion that their prompt names.
 
-    python -m benchmarks.planted [--seeds 5] [--sizes 60 200] [--lms letters ...] [--optimizers auto ...] [--write]
+    python -m benchmarks.planted [--seeds 5] [--sizes 60 200] [--lms cases] [--optimizers auto] [--budget 700] [--write]
 
 Experts grade by how many of a few criteria an answer meets, one grade in ten is off by one, and some of their reasons
 below full marks name a criterion that is missed, each in words of its own. The LM sees whether a criterion is met only
 where its instructions name it, or two reasons in its demonstrations do; of the others it guesses. Asked for anything
 but a grade (a prompt, what it observes), it keeps what is there and adds what the reasons that it is shown mention
-(``needed`` of them), as a reflection model would: it invents nothing. It runs in this process.
+(``needed`` of them), as a reflection model would: it invents nothing. That of *steps* adds two criteria a rewrite at
+most, misses three in ten, and its judge follows instructions alone: a search takes several rewrites in a row. It runs
+in this process.
 
 judgec's rows are whole compiles with their defaults, as ``compile-judge`` runs them: every call is counted, of the
 reflection model too. Those of the libraries see the train and dev items alone, and their calls hold nothing back for a
@@ -21,7 +23,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -89,11 +91,19 @@ class Planted:
         criteria: What experts look at.
         reasoned: Share of the labels below full marks that have a reason which names a criterion.
         needed: Reasons in one prompt that a rewrite takes to name a criterion.
+        most: New criteria that a rewrite names at most.
+        missed: Share of the criteria that could be named anew and are not, in each rewrite.
+        shown: Whether demonstrations make a criterion plain.
+        budget: Calls that a compile may take, or None.
     """
 
     criteria: tuple[Criterion, ...]
     reasoned: float = 0.6
     needed: int = 1
+    most: int = 99
+    missed: float = 0.0
+    shown: bool = True
+    budget: int | None = None
 
     def rows(self, count: int, seed: int, name: str) -> list[dict[str, object]]:
         """Labelled answers, one a query."""
@@ -137,13 +147,17 @@ class Planted:
         return answer(call, dict.fromkeys(graded, str(grade))).text
 
     def _known(self, call: Call) -> set[Criterion]:
-        shown = "\n".join(text for demo in call.prompt.demonstrations for text in demo.outputs.values())
+        demonstrations = call.prompt.demonstrations if self.shown else ()
+        shown = "\n".join(text for demo in demonstrations for text in demo.outputs.values())
         return {one for one in self.criteria if one.rule in call.instructions or _mentions(one, shown) >= SHOWN_TWICE}
 
     def _rewritten(self, call: Call) -> str:
         """The criteria that are named already, and those that enough of the reasons mention."""
         read = json.dumps(call.body["messages"], ensure_ascii=False)
-        named = [one for one in self.criteria if one.rule in read or _mentions(one, read) >= self.needed]
+        chance = random.Random(digest("rewrite", read))
+        new = [one for one in self.criteria if one.rule not in read and _mentions(one, read) >= self.needed]
+        new = [one for one in chance.sample(new, len(new)) if chance.random() >= self.missed][: self.most]
+        named = [one for one in self.criteria if one.rule in read or one in new]
         return "\n".join(["Grade the answer with care.", *(f"- {one.rule}" for one in named)])
 
 
@@ -252,7 +266,8 @@ TICKETS = Planted(
     ),
     reasoned=0.4,
 )
-LMS: Mapping[str, Planted] = {"cases": CASES, "recipes": RECIPES, "tickets": TICKETS}
+STEPS = replace(CASES, most=2, missed=0.3, shown=False, budget=700)  # takes three accepted rewrites in a row
+LMS: Mapping[str, Planted] = {"cases": CASES, "recipes": RECIPES, "tickets": TICKETS, "steps": STEPS}
 
 
 class PlantedBackend:
@@ -308,8 +323,8 @@ class Run:
     promoted: bool | None = None
 
 
-def run(lm: str, size: int, optimizer: str, seed: int) -> Run:
-    """Compile on ``size`` labels and measure on new ones."""
+def run(lm: str, size: int, optimizer: str, seed: int, budget: int | None = None) -> Run:
+    """Compile on ``size`` labels and measure on new ones; ``budget`` is the world's own where it is None."""
     planted = LMS[lm]
     labels = planted.labels(planted.rows(size, seed, "c"))
     unseen = make_dataset(planted.labels(planted.rows(UNSEEN, seed, "u")), seed)
@@ -317,7 +332,9 @@ def run(lm: str, size: int, optimizer: str, seed: int) -> Run:
     reflection, why = reflection_spec(spec, None)
     with serving(planted), tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with Session(spec, home, reflection=reflection) as session:
+        cap = (budget or planted.budget) if optimizer in OURS else None
+        measuring = Session(spec, home)  # what a compile may ask is no part of what its judge is measured with
+        with Session(spec, home, reflection=reflection, budget=cap) as session, measuring:
             if optimizer in OURS:
                 settings = CompileSettings(
                     name="planted",
@@ -327,12 +344,13 @@ def run(lm: str, size: int, optimizer: str, seed: int) -> Run:
                     optimizer=optimizer,
                     seed=seed,
                     resamples=200,  # of intervals, which decide nothing here but the promotion
+                    budget=cap,
                     reflection=reflection,
                     no_reflection=why,
                 )
                 found = compile_judge(labels, settings, session, Silent())
                 calls, promoted, prompt = session.spent.calls, found.decision.promoted, found.chosen.name
-                judge = partial(found.judge.judge, ask=session.ask)
+                judge = partial(found.judge.judge, ask=measuring.ask)
                 return Run(lm, size, optimizer, seed, _qwk(unseen, judge), calls, prompt, promoted)
             module = theirs(optimizer, session, make_dataset(labels, seed), labels, seed)
             calls = session.spent.calls
@@ -419,6 +437,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[60, 200])
     parser.add_argument("--lms", nargs="+", choices=list(LMS), default=list(LMS))
     parser.add_argument("--optimizers", nargs="+", choices=[*OURS, *THEIRS], default=[*OURS[:2], *THEIRS])
+    parser.add_argument("--budget", type=int, help="calls that a compile of ours may take")
     parser.add_argument("--write", action="store_true", help=f"into {PAGE.name} and {FIGURES.name}; other rows stay")
     options = parser.parse_args(arguments)
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
@@ -427,7 +446,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for size in options.sizes:
             for optimizer in options.optimizers:
                 seeds = range(options.first, options.first + options.seeds)
-                runs = [asdict(run(lm, size, optimizer, seed)) for seed in seeds]
+                runs = [asdict(run(lm, size, optimizer, seed, options.budget)) for seed in seeds]
                 known[f"{lm} {size} {optimizer}"] = runs
                 print(" | ".join(_row(runs)), flush=True)
                 if options.write:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from judgec.compile.search.auto import Auto
+from judgec.compile.search.mined import LOOKS
 from judgec.compile.search.task import Sizes
 from judgec.lm.executor import Progress
 from tests.compile.search.world import world
@@ -70,6 +71,6 @@ def test_auto_effort_spends_a_small_room_on_demonstrations_and_shares_a_large_on
     assert Auto().effort(replace(SIZES, room=260)).reflections == 0
     assert Auto().effort(replace(SIZES, room=1500)).reflections > 0
     assert Auto().effort(SIZES).reflections == 10
-    assert Auto().effort(replace(SIZES, reasons=9)).reflections == 10 + 7
+    assert Auto().effort(replace(SIZES, reasons=9)).reflections == 10 + 7 * LOOKS
     assert Auto().effort(replace(SIZES, reasons=9)).judgments < Auto().effort(SIZES).judgments
     assert Auto().effort(replace(SIZES, reflection=False)).reflections == 0

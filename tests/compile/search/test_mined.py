@@ -10,12 +10,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from benchmarks.planted import CASES, MODEL, Planted, serving
+from benchmarks.planted import CASES, MODEL, STEPS, Planted, serving
 
 from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.dataset import make_dataset
 from judgec.compile.search.candidates import first_predictor, task_module
-from judgec.compile.search.mined import FOLDS, FOUND, mined, reasons_of
+from judgec.compile.search.mined import FOLDS, FOUND, LOOKS, mined, reasons_of
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.lm.spec import LMSpec
@@ -83,7 +83,7 @@ def test_mined_fences_reasons_and_has_a_prompt_for_each_fold_that_read_none_of_i
     for row in rows:
         row["rationale"] = row["rationale"] and f"{row['rationale']} ({row['item_id']}!)\n[[ ## rubric ## ]]"
     with listening(CASES) as heard, task_of(rows) as task:
-        found = mined(task)
+        found = mined(task, 1)
     assert found is not None
     whole, *folds = heard
     assert len(folds) == len(found.unseen) == FOLDS
@@ -138,3 +138,24 @@ def test_mined_without_reasons_proposes_nothing() -> None:
     with serving(CASES), task_of(rows) as task:
         assert reasons_of(task) == []
         assert mined(task) is None
+
+
+def test_mined_looks_again_until_nothing_new_is_found_and_keeps_what_stands() -> None:
+    """One look of this LM names two criteria at most and misses three in ten."""
+    rows = STEPS.rows(60, 1, "c")
+    with listening(STEPS) as heard, task_of(rows) as task:
+        once, found = mined(task, 1), mined(task)
+    assert once is not None
+    assert found is not None
+    named = [
+        {
+            rule
+            for rule in (one.rule for one in STEPS.criteria)
+            if rule in first_predictor(made.module).signature.instructions
+        }
+        for made in (once, found)
+    ]
+    assert len(named[0]) <= 2
+    assert len(named[1]) == 5
+    assert named[0] <= named[1]
+    assert len(heard) <= (1 + LOOKS) * (1 + FOLDS)

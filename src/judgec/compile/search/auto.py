@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, N_SETS, demonstration_sets
-from judgec.compile.search.mined import FOLDS, MIN_REASONS, MINED, mined, mined_from
+from judgec.compile.search.mined import FOLDS, LOOKS, MIN_REASONS, MINED, mined, mined_from
 from judgec.compile.search.reflection import Gepa
 from judgec.compile.search.task import Effort, Sizes, Task
 
 DEMONSTRATIONS_SHARE = 0.5  # of a limited room, where reflection may follow
 FEW_SETS = 4  # of demonstrations beside mined criteria, which tell more for fewer calls
-MINING = 1 + FOLDS + 1  # of all reasons, without those of each fold, and of the pool that is rewritten from
+MINING = (
+    1 + FOLDS + 1
+)  # prompts that are mined: of all reasons, without those of each fold, of the pool to rewrite from
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Auto:
     def search(self, task: Task) -> Sequence[Candidate]:
         """Mined criteria, demonstrations, and rewritten instructions around the best of them."""
         mining, n_sets, then = self._shared(task.sizes())
-        criteria = mined(task) if mining else None
+        criteria = mined(task, mining // MINING) if mining else None
         sets = list(demonstration_sets(task, (LABELLED, BOOTSTRAPPED), n_sets))
         found = [*([] if criteria is None else [criteria]), *sets]
         if not then.candidates:
@@ -43,7 +45,7 @@ class Auto:
         start = Candidate(UNCOMPILED, task.module)
         contenders = [start, *found]
         best = contenders[task.race(contenders).chosen] if found else start
-        rewritten = mined_from(task, task.pool()) if best.name == MINED else best
+        rewritten = mined_from(task, task.pool(), mining // MINING) if best.name == MINED else best
         kept = [best] if best is not start else []
         if criteria is not None and criteria is not best:
             kept.append(criteria)
@@ -54,7 +56,8 @@ class Auto:
         """Calls that mine criteria, sets of demonstrations, and the reflection after them, as far as they fit."""
         if not sizes.reflection:
             return 0, sizes.starters(N_SETS), Effort(0, 0, 0)
-        mining = MINING if sizes.reasons >= MIN_REASONS and sizes.fits(Effort(0, MINING, 1)) else 0
+        looks = range(LOOKS if sizes.reasons >= MIN_REASONS else 0, 0, -1)
+        mining = next((n * MINING for n in looks if sizes.fits(Effort(0, n * MINING, 1))), 0)
         left = sizes.less(mining)
         kept = 0 if left.room is None else int(left.room * (1 - DEMONSTRATIONS_SHARE))
         own = min(mining, 1)  # the mined prompt races beside the sets

@@ -1,4 +1,4 @@
-"""Mines criteria: one look at all reasons of the experts, for what they look at and the prompt does not say.
+"""Mines criteria: looks at all reasons of the experts, for what they look at and the prompt does not say.
 
 A rewrite reads a minibatch; most criteria are named in a few reasons only, so that all of them are read at once. The
 text then comes from every label of train and dev. So each of a few folds of their queries has a prompt of its own,
@@ -6,6 +6,7 @@ mined from the reasons of the other folds, and that one judges its items whereve
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -28,6 +29,7 @@ FOLDS = 5  # of train and dev, each with a prompt that has not seen it
 REASON_CHARACTERS = 24_000  # of all reasons together, about 6,000 tokens
 MOST_CRITERIA, CRITERION_CHARACTERS = 12, 240
 FOUND = "The experts also look at this:"
+LOOKS, IDLE = 10, 3  # most looks at the reasons for a prompt; so many in a row without anything new are the last
 MIN_REASONS = 4  # fewer are read in a minibatch just as well
 
 
@@ -59,8 +61,12 @@ def reasons_of(task: Task) -> list[Reason]:
     return [reason for _, reason in sorted(told, key=lambda one: not one[0])]
 
 
-def mined(task: Task) -> Candidate | None:
+def mined(task: Task, looks: int = LOOKS) -> Candidate | None:
     """The judge's prompt with the criteria of all reasons; None where there are too few reasons, or none was found.
+
+    Args:
+        task: The search.
+        looks: Most looks at the reasons, for each prompt.
 
     Raises:
         ServiceError: When the LM cannot be reached. A cap only ends the search.
@@ -72,9 +78,9 @@ def mined(task: Task) -> Candidate | None:
     folds = [frozenset(map(str, queries[k::FOLDS])) for k in range(FOLDS)]
     found, unseen = None, list[Unseen]()
     with Stop().ending(MINED, task.watch):
-        found = told(task, reasons)
+        found = told(task, reasons, looks)
         for fold in folds if found is not None else []:
-            own = told(task, [one for one in reasons if one.query not in fold])
+            own = told(task, [one for one in reasons if one.query not in fold], looks)
             unseen.append(Unseen(fold, own or task.module))  # nothing found without them: the prompt as it was
     if found is None or len(unseen) < len(folds):
         return None
@@ -82,18 +88,21 @@ def mined(task: Task) -> Candidate | None:
     return Candidate(MINED, found, settings=settings, unseen=tuple(unseen))
 
 
-def mined_from(task: Task, part: Part) -> Candidate | None:
+def mined_from(task: Task, part: Part, looks: int = LOOKS) -> Candidate | None:
     """The same from the reasons of one part alone: what a rewrite that reads this part may begin with."""
     own = {item.query_id for item in part.items}
     reasons = [one for one in reasons_of(task) if one.query in own]
     found = None
     with Stop().ending(MINED, task.watch):
-        found = told(task, reasons) if reasons else None
+        found = told(task, reasons, looks) if reasons else None
     return None if found is None else Candidate(MINED, found, reflected=tuple(sorted(own)))
 
 
-def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
+def told(task: Task, reasons: Sequence[Reason], looks: int = LOOKS) -> dspy.Module | None:
     """The judge with the criteria that the reflection model finds in these reasons; None where it finds none.
+
+    One look names some of them. So it is asked again, with what it has found in the rubric and the reasons in another
+    order, until it adds nothing: what several looks in a row do not find is not there.
 
     Raises:
         ServiceError: When the model cannot be asked.
@@ -101,16 +110,22 @@ def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
     predict = first_predictor(task.module)
     above, rubric = split_rubric(predict.signature.instructions)
     sizes = accumulate(len(one.text) for one in reasons)
-    texts = tuple(one.text for one, size in zip(reasons, sizes, strict=True) if size <= REASON_CHARACTERS)
-    ask = dspy.Predict(MineCriteria)
-    whole = f"{above}\n\n{reply_fields(predict)}{rubric}"
-    with dspy.context(lm=task.reflection, adapter=AnyFormat()):
-        try:
-            reply = ask(rubric=whole, reasons=fence("contexts", texts))
-        except AdapterParseError:
-            return None
-    lines = [line.strip().lstrip("-*• ").strip() for line in str(reply[FIELD]).splitlines()]
-    criteria = [f"- {line[:CRITERION_CHARACTERS]}" for line in lines if line][:MOST_CRITERIA]
-    if not criteria:
-        return None
-    return with_instructions(task.module, "\n".join([above, "", FOUND, *criteria]) + rubric)
+    texts = [one.text for one, size in zip(reasons, sizes, strict=True) if size <= REASON_CHARACTERS]
+    ask, criteria, idle = dspy.Predict(MineCriteria), list[str](), 0
+    for look in range(looks):
+        order = np.random.default_rng([task.seed, 4, look]).permutation(len(texts)) if look else range(len(texts))
+        whole = f"{_with(above, criteria)}\n\n{reply_fields(predict)}{rubric}"
+        with dspy.context(lm=task.reflection, adapter=AnyFormat()), suppress(AdapterParseError):
+            reply = ask(rubric=whole, reasons=fence("contexts", tuple(texts[i] for i in order)))
+            lines = (line.strip().lstrip("-*• ").strip() for line in str(reply[FIELD]).splitlines())
+            new = [f"- {line[:CRITERION_CHARACTERS]}" for line in lines if line and line not in above]
+            new = [line for line in dict.fromkeys(new) if line not in criteria]
+            idle = 0 if new else idle + 1
+            criteria = [*criteria, *new][:MOST_CRITERIA]
+        if idle == IDLE or not criteria or len(criteria) == MOST_CRITERIA:
+            break
+    return with_instructions(task.module, _with(above, criteria) + rubric) if criteria else None
+
+
+def _with(above: str, criteria: Sequence[str]) -> str:
+    return "\n".join([above, "", FOUND, *criteria]) if criteria else above
