@@ -96,7 +96,7 @@ def stages(home: Path, url: str) -> Iterator[tuple[str, Callable[[], object]]]:
     about = here | {"task": "preference", "has_citations": True, "folds": 1}
     yield "compile-judge preference", partial(judgec.compile_judge, labels[::2], name="pairs", **about)
     about = here | {"task": "grade", "scale": {"grades": [1, 2, 3, 4, 5]}, "folds": 1}
-    for name in ("labeled", "bootstrap", "mipro", "gepa"):
+    for name in ("labeled", "mipro", "gepa"):
         yield f"compile-judge {name}", partial(judgec.compile_judge, labels, name=name, optimizer=name, **about)
     about = here | {"index": index, "queries": queries, "judge": "labeled@latest", "unproven": True}
     yield "compile-agent", partial(judgec.compile_agent, "rag-bm25", **about)

@@ -75,7 +75,7 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         self,
         *,
         objective: str | None = None,
-        optimizer: str = "bootstrap",
+        optimizer: str = "labeled",
         lm: str | None = None,
         reflection_lm: str | None = None,
         api_base: str | None = None,

@@ -270,7 +270,7 @@ def compiled_own_prompt(w: World, **caps: Any) -> int:
 
 
 def compiled_rewrites(w: World, **caps: Any) -> int:
-    return compiling(w, "rewrites", candidates=two_prompts(w), optimizer="bootstrap", folds=1, **caps)
+    return compiling(w, "rewrites", candidates=two_prompts(w), optimizer="labeled", folds=1, **caps)
 
 
 def compiled_reflection(w: World, **caps: Any) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
 from judgec.compile.manners import MANNERS
+from judgec.compile.search.registry import NONE
 from judgec.compile.settings import ALL, AUTO, AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
@@ -369,14 +370,14 @@ def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], .
 
 def searches(options: CompileJudgeOptions) -> bool:
     """True if the prompts of several candidates are searched for: somebody says how, or who rewrites them."""
-    return options.optimizer != CompileJudgeOptions.optimizer or options.reflection_lm is not None
+    return options.optimizer not in (CompileJudgeOptions.optimizer, NONE) or options.reflection_lm is not None
 
 
 def _check_beside(options: CompileJudgeOptions, said: str, *, searched: bool = False) -> None:
     """Refuse what changes a prompt, beside candidates that are asked as they are or whose prompts are searched for."""
     others = {
         "--instructions": bool(options.instructions),
-        "--optimizer": options.optimizer != CompileJudgeOptions.optimizer and not searched,
+        "--optimizer": options.optimizer not in (CompileJudgeOptions.optimizer, NONE) and not searched,
         "--reflection-lm": options.reflection_lm is not None and not searched,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,

@@ -91,7 +91,7 @@ def test_labels_of_accepts_alone_make_demonstrations_too(task: Task) -> None:
 
 def test_effort_is_as_many_sets_as_a_race_has_room_for() -> None:
     sizes = Sizes(slices=(15, 35, 65, 100), pool=50, room=590, reflection=False)
-    assert Demonstrations((LABELLED,)).effort(sizes).candidates == 15
+    assert Demonstrations().effort(sizes).candidates == 15
 
 
 def test_condensed_item_keeps_the_part_of_the_passage_that_decides_and_the_numbers_of_the_others() -> None:
@@ -201,7 +201,7 @@ def test_no_optimizer_sends_an_example_that_lacks_a_reason_or_a_confidence(optim
     shown = [list(messages) for body in server.bodies if isinstance(messages := body["messages"], list)]
     examples = [message["content"] for messages in shown for message in messages if message["role"] == "assistant"]
     assert "not supplied" not in str(shown).lower()
-    assert examples or optimizer == "gepa"
+    assert examples or optimizer in ("gepa", "none")
     for text in examples:
         assert "as the rules say" in text
         assert "confidence" in text

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from judgec.compile.compile import Compiled, plan_judge
+from judgec.compile.search.candidates import UNCOMPILED
+from judgec.compile.search.plan import plan_compile
+from judgec.compile.search.registry import OPTIMIZERS
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
+from tests.compile.search.world import world
 from tests.compile.small import compiled_from, compiled_on, write
 from tests.service import ranking_world
 from tests.service.fake_openai import FakeOpenAI
@@ -109,3 +113,15 @@ def test_labels_that_teach_nothing_are_refused_with_what_the_train_split_holds(
         ]
     with pytest.raises(UserError, match=seen):
         asked(rows, settings_for(server, tmp_path, objective="tau_b"), server)
+
+
+def test_optimizer_none_plans_neither_search_nor_winner_and_chooses_the_prompt_as_it_is() -> None:
+    with (
+        FakeOpenAI(ranking_world.grader) as server,
+        world(server.base_url, seed=0, optimizer="none", items=60) as w,
+    ):
+        plan = plan_compile(w.dataset, w.module, w.settings, OPTIMIZERS["none"], champion=False)
+        chosen = w.choose()
+    assert [stage.name for stage in plan.stages] == ["preflight", "uncompiled judge"]
+    assert chosen.chosen.name == UNCOMPILED
+    assert not chosen.notes

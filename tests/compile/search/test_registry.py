@@ -1,31 +1,13 @@
-from collections.abc import Sequence
-from importlib.metadata import EntryPoint
-
 import pytest
 
-from judgec.compile.search import registry
-from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.registry import OPTIMIZERS, find_optimizer
-from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.compile.settings import reflection_spec
 from judgec.errors import UserError
 from judgec.lm.spec import LMSpec
 
 
-class Nothing:
-    """A plugin that proposes nothing."""
-
-    needs_reflection = False
-
-    def effort(self, sizes: Sizes) -> Effort:
-        return Effort(0, 0, 0)
-
-    def search(self, task: Task) -> Sequence[Candidate]:
-        return ()
-
-
 def test_optimizers_are_listed_by_name() -> None:
-    assert list(OPTIMIZERS) == sorted(OPTIMIZERS) == ["auto", "bootstrap", "gepa", "labeled", "mipro"]
+    assert list(OPTIMIZERS) == sorted(OPTIMIZERS) == ["auto", "gepa", "labeled", "mipro", "none"]
 
 
 def test_unknown_optimizer_is_refused_with_the_names_there_are() -> None:
@@ -36,21 +18,13 @@ def test_unknown_optimizer_is_refused_with_the_names_there_are() -> None:
 @pytest.mark.parametrize("name", ["gepa", "mipro"])
 def test_optimizer_that_rewrites_without_a_reflection_model_is_refused(name: str) -> None:
     _, why = reflection_spec(LMSpec.parse("embedded"), None)
-    with pytest.raises(UserError, match="bootstrap and labeled need none"):
+    with pytest.raises(UserError, match="labeled and none need none"):
         find_optimizer(name, reflection=False, no_reflection=why)
 
 
-@pytest.mark.parametrize("name", ["auto", "bootstrap", "labeled"])
+@pytest.mark.parametrize("name", ["auto", "labeled", "none"])
 def test_optimizer_that_needs_no_reflection_is_found_without(name: str) -> None:
     assert find_optimizer(name, reflection=False) is OPTIMIZERS[name]
-
-
-def test_plugin_is_found_by_its_entry_point_and_replaces_no_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = f"{__name__}:Nothing"
-    points = [EntryPoint(name, ours, registry.ENTRY_POINTS) for name in ("nothing", "auto")]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.ENTRY_POINTS else [])
-    assert isinstance(find_optimizer("nothing", reflection=False), Nothing)
-    assert find_optimizer("auto", reflection=False) is OPTIMIZERS["auto"]
 
 
 def test_reflection_model_defaults_to_the_judges_at_its_endpoint_with_another_temperature() -> None:

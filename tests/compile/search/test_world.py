@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgec.compile.search.registry import OPTIMIZERS
+from judgec.compile.search.registry import NONE, OPTIMIZERS
 from tests.compile.search import plain
 from tests.compile.search.world import SCALE, world
 from tests.service.fake_openai import FakeOpenAI
@@ -39,7 +39,7 @@ def theirs(url: str, optimizer: str, seed: int, items: int) -> tuple[str, float]
         return found.style_of(module), task.value(part.test, task.judge(module, part.test))
 
 
-@pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
+@pytest.mark.parametrize("optimizer", sorted({*OPTIMIZERS} - {NONE}))
 def test_each_optimizer_chooses_the_judge_that_ranks_better(url: str, optimizer: str) -> None:
     for seed in range(2):
         style, tau_b = ours(url, optimizer, seed, items=75)
@@ -54,7 +54,7 @@ def test_plain_gepa_with_exact_match_chooses_the_judge_that_ranks_worse(url: str
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
+@pytest.mark.parametrize("optimizer", sorted({*OPTIMIZERS} - {NONE}))
 def test_each_optimizer_over_ten_seeds_chooses_the_judge_that_ranks_better(url: str, optimizer: str) -> None:
     found = [ours(url, optimizer, seed, items=240)[0] for seed in range(10)]
     assert found.count(STRICT) >= 9

@@ -39,13 +39,8 @@ BOOTSTRAPPED: str = "bootstrapped"
 
 @dataclass(frozen=True, slots=True)
 class Demonstrations:
-    """The optimizers ``labeled`` and ``bootstrap``.
+    """The optimizer ``labeled``."""
 
-    Args:
-        kinds: Of the sets, in turn: ``labelled``, ``bootstrapped``.
-    """
-
-    kinds: tuple[str, ...]
     needs_reflection: bool = False
 
     def effort(self, sizes: Sizes) -> Effort:
@@ -54,7 +49,7 @@ class Demonstrations:
 
     def search(self, task: Task) -> Sequence[Candidate]:
         """Sets of demonstrations."""
-        return list(demonstration_sets(task, self.kinds, self.effort(task.sizes()).candidates))
+        return list(demonstration_sets(task, (LABELLED,), self.effort(task.sizes()).candidates))
 
 
 def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterator[Candidate]:

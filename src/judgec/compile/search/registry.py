@@ -1,18 +1,16 @@
-"""Registers the optimizers: one visible dict, and plugins of the entry point group ``judgec.optimizers``."""
+"""Registers the optimizers in one visible dict."""
 
 from collections.abc import Sequence
-from importlib.metadata import entry_points
+from dataclasses import dataclass
 from typing import Protocol
 
 from judgec.compile.search.auto import Auto
 from judgec.compile.search.candidates import Candidate
-from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, Demonstrations
+from judgec.compile.search.demonstrations import Demonstrations
 from judgec.compile.search.mipro import Mipro
 from judgec.compile.search.reflection import Gepa
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.errors import UserError
-
-ENTRY_POINTS = "judgec.optimizers"
 
 
 class Optimizer(Protocol):
@@ -39,20 +37,38 @@ class Optimizer(Protocol):
         ...
 
 
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class NoSearch:
+    """The optimizer ``none``: the prompt as it is, beside those of the user."""
+
+    needs_reflection: bool = False
+
+    def effort(self, sizes: Sizes) -> Effort:  # noqa: ARG002 - as optimizers are asked
+        """Nothing is judged to propose nothing."""
+        return Effort(0, 0, 0)
+
+    def search(self, task: Task) -> Sequence[Candidate]:  # noqa: ARG002 - as optimizers are asked
+        """No prompt."""
+        return ()
+
+
 OPTIMIZERS: dict[str, Optimizer] = {
     "auto": Auto(),
-    "bootstrap": Demonstrations((LABELLED, BOOTSTRAPPED)),
     "gepa": Gepa(),
-    "labeled": Demonstrations((LABELLED,)),
+    "labeled": Demonstrations(),
     "mipro": Mipro(),
+    NONE: NoSearch(),
 }
 
 
 def find_optimizer(name: str, *, reflection: bool, no_reflection: str = "") -> Optimizer:
-    """The optimizer with this name; a plugin cannot replace a built-in one.
+    """The optimizer with this name.
 
     Args:
-        name: A key of ``OPTIMIZERS`` or the name of a plugin, whose entry point is a class without arguments.
+        name: A key of ``OPTIMIZERS``.
         reflection: Whether there is a model that rewrites prompts.
         no_reflection: Why there is none.
 
@@ -61,15 +77,10 @@ def find_optimizer(name: str, *, reflection: bool, no_reflection: str = "") -> O
     """
     found = OPTIMIZERS.get(name)
     if found is None:
-        plugins = {plugin.name: plugin for plugin in entry_points(group=ENTRY_POINTS)}
-        if name not in plugins:
-            known = ", ".join(sorted({*OPTIMIZERS, *plugins}))
-            raise UserError(f"--optimizer: there is no {name!r}; there are {known}. Name one of these.")
-        plugin: Optimizer = plugins[name].load()()
-        found = plugin
+        raise UserError(f"--optimizer: there is no {name!r}; there are {', '.join(OPTIMIZERS)}. Name one of these.")
     if found.needs_reflection and not reflection:
         raise UserError(
             f"--optimizer {name}: it rewrites instructions, and {no_reflection or 'there is no reflection model'}; "
-            "bootstrap and labeled need none. Name one of these, or give --lm a language model."
+            "labeled and none need none. Name one of these, or give --lm a language model."
         )
     return found

@@ -7,7 +7,7 @@ from judgec.compile.choose import ChosenPrompt, ScoredCandidate
 from judgec.compile.search.candidates import Candidate, instructed
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.race import RaceStanding
-from judgec.compile.search.registry import Optimizer
+from judgec.compile.search.registry import NONE, Optimizer
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings
 from judgec.lm.session import Session
@@ -64,7 +64,7 @@ def choose_prompt(
     )
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
         chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
-        if not plan.searches:
+        if not plan.searches and settings.optimizer != NONE:
             why = f"the caps leave {task.room()} calls for one" if len(task.dev) else "no label falls into dev"
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:

@@ -59,8 +59,8 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     optimizer: Annotated[
         str,
         Option(
-            "auto, labeled, bootstrap, mipro, gepa, or a plugin's. With several candidates, their prompts are "
-            "rewritten only if you name an optimizer other than auto, or --reflection-lm."
+            "auto, labeled, mipro, gepa, or none: the prompt as it is. With several candidates, their prompts are "
+            "rewritten only if you name labeled, mipro or gepa, or --reflection-lm."
         ),
     ] = "auto"
     seed: Seed = 0
