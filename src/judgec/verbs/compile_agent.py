@@ -29,7 +29,7 @@ from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters import programs
-from judgec.raters.judge import load_judge, require_asked
+from judgec.raters.judge import require_asked
 from judgec.records.counts import plural
 from judgec.records.label import InputCounts
 from judgec.records.scale import ACCEPT_SCALE
@@ -45,7 +45,7 @@ from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.validity import require_inputs
 from judgec.verbs.verb import verb
-from judgec.verbs.whom import GivenJudge
+from judgec.verbs.whom import GivenJudge, as_loaded
 
 SAID_OF_LABELS = ("columns", "annotators", "best", "grades", "accept_at")
 ADVICE = "Give {name} with every query, or name a judge that was compiled without."
@@ -55,8 +55,7 @@ ADVICE = "Give {name} with every query, or name a judge that was compiled withou
 def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilation:
     """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted.
 
-    Exactly one of ``judge`` and ``labels`` says what for. The version is saved below ``home`` and logged to MLflow,
-    also where the head to head by another judge fails: then ``failure`` of the result says why.
+    Exactly one of ``judge`` and ``labels`` says what for. The version is saved below ``home`` and logged to MLflow.
 
     Raises:
         UserError: Bad input, a judge that is not proven without ``unproven``, or one that cannot judge the answers.
@@ -140,9 +139,7 @@ def _checked(options: CompileAgentOptions, settings: AgentCompile) -> GivenJudge
         raise UserError(f"--judge {judge}: {why}. Compile a better one, or pass --unproven.")
     if not isinstance(given, str):
         return GivenJudge(program=program, compiled=given.compiled, spec=given.spec)
-    compiled, beside = load_judge(program), LMSpec.parse(options.lm, api_base=options.api_base).base_beside(card.lm)
-    spec = programs.model_of(card, api_base=beside, asks=compiled.asks_lm)
-    return GivenJudge(program=program, compiled=compiled, spec=spec)
+    return as_loaded(program, api_base=LMSpec.parse(options.lm, api_base=options.api_base).base_beside(card.lm))
 
 
 def _require_able(judge: GivenJudge, queries: Sequence[Query]) -> None:
