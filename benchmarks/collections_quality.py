@@ -15,7 +15,7 @@ from judgec.rag.retrieval.parsing.chunking import Chunking
 from judgec.rag.retrieval.retrievers import open_retriever
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.statistic import SHARE, mean
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 
 DEPTH = 1000  # of a ranking, as in TREC
 RETRIEVERS = ("bm25", "knn", "hybrid")

@@ -50,7 +50,7 @@ from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import weighted_sum
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 
 FOLDS = 5
 OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one key a judge instead of rows

@@ -36,7 +36,7 @@ from judgec.records.scale import Scale
 from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 
 FOLDS = 5
 MIN_ITEMS = 150  # fewer verdicts with labels say too little of five folds

@@ -29,7 +29,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet, Text
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 from judgec.table.rows.cells import as_accept, as_grade
 from judgec.verbs.compilation import compile_and_save
 

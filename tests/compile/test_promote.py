@@ -12,7 +12,7 @@ from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.intervals.bootstrap import Interval
+from judgec.stats.intervals.jackknife import Interval
 from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.side_by_side import side_by_side
 

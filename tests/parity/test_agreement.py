@@ -16,7 +16,7 @@ from judgec.stats.agreement.rank_correlation import spearman_p, spearman_table, 
 from judgec.stats.agreement.score_correlation import auc_score, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.agreement.tables import contingency
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from tests.stats.side_by_side import side_by_side
 
 CASES = range(150)

@@ -10,7 +10,7 @@ import pytest
 from judgec.records.label import IntArray
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from tests.stats.side_by_side import side_by_side
 
 DATA = Path("../shared/data")

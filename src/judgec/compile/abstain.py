@@ -15,7 +15,7 @@ from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 
 ABSTAINED = "abstained"
 ACCEPT, EXACT = "accept_agreement", "exact"

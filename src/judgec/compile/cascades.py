@@ -34,7 +34,7 @@ from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, objective_name, percent, show
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import Statistic, weighted_sum
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
 MARGIN = 0.02  # of the objective, that a cascade may be worse than the strong judge

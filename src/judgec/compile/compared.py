@@ -5,7 +5,7 @@ from judgec.raters.recorded import MIN_COMMON
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
 LEAST = MIN_COMMON // 2  # labels in common: two judges with fewer are not compared

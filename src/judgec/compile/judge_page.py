@@ -16,7 +16,7 @@ from judgec.raters.tree import EVIDENCE, PromptLeaf
 from judgec.records.agreement import Agreement
 from judgec.records.audit import Finding
 from judgec.records.card import NO_MODEL, ProgramCard
-from judgec.records.cost import JudgeCost
+from judgec.records.cost import JudgeCost, JudgeKind
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report.items import BrowsedItem
@@ -101,9 +101,10 @@ def sizes_of(curve: Sequence[Found], *, ship: bool = True) -> list[JudgeCost]:
     for one in curve:
         n, worth = one["members"], {name: one["objective"].get(name) for name in ("value", "low", "high", "note")}
         dev = Estimate(**worth | {"note": worth["note"] or ""}, n=one["n"])
-        name, kind = ("1 judge", "recorded") if n == 1 else (f"panel of {n}", "panel")
+        name = f"panel of {n}" if n > 1 else "1 judge"
+        kind: JudgeKind = "panel" if n > 1 else "recorded"
         chosen, (calls, usd) = ship and one["chosen"], (one["calls_per_item"], one["usd_per_1000"])
-        rows.append(JudgeCost(name, kind, calls, usd, dev, pareto=False, chosen=chosen))  # type: ignore[arg-type]  # one of its words
+        rows.append(JudgeCost(name, kind, calls, usd, dev, pareto=False, chosen=chosen))
     return with_front(rows)
 
 

@@ -23,7 +23,7 @@ from judgec.stats.agreement.measure import (
     statistic_of,
 )
 from judgec.stats.agreement.statistic import SHARE, mean
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 
 LONGEST = "longest"
 AS_LONGEST = "as_longest"

@@ -25,7 +25,7 @@ from judgec.records.label import FloatArray, IntArray, Item
 from judgec.report.numbers import brackets, signed
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, Statistic, mean
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.paired_gain import paired_gain
 
 UNCOMPILED = "uncompiled"

@@ -20,7 +20,7 @@ from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import Statistic
-from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
+from judgec.stats.intervals.jackknife import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_test_use
 
 MIN_TEST_QUERIES = 10  # fewer: an interval over them means little

@@ -26,7 +26,7 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from judgec.table.rows.columns import shortly
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are

@@ -52,7 +52,7 @@ from judgec.stats.agreement.ceiling import ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective, statistics_of
 from judgec.stats.agreement.systems import systems_of
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
 MAX_GROUPS = 30  # the largest

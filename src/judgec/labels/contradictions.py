@@ -131,7 +131,7 @@ def _leaning(one: IntArray, other: IntArray) -> float | None:
 def _is_against(one: IntArray, other: IntArray, cluster: IntArray) -> bool:
     """True where tau-b of two that stand beside each other is shown to be below 0, one-sided at 2.5 %."""
     from judgec.stats.agreement.score_correlation import tau_b_score
-    from judgec.stats.intervals.bootstrap import interval
+    from judgec.stats.intervals.jackknife import interval
 
     both = (one != UNLABELLED) & (other != UNLABELLED)
     own = np.unique(cluster[both], return_inverse=True)[1].astype(np.int64)

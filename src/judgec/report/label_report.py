@@ -27,7 +27,7 @@ from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippe
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import mean
 from judgec.stats.agreement.tables import contingency
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.proportion import share
 
 

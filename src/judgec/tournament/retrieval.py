@@ -13,7 +13,7 @@ from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import shown
 from judgec.report.numbers import show
 from judgec.stats.agreement.statistic import SHARE, mean
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 from judgec.stats.intervals.significance import holm
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance

@@ -10,6 +10,7 @@ from judgec.compile.dataset import Dataset
 from judgec.compile.release import Place, check_place
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan
+from judgec.compile.search.registry import NONE
 from judgec.compile.settings import (
     JURY_KIND,
     Combine,
@@ -40,7 +41,6 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import FoundVerdicts, cascade_of, label_columns_of, panel_of, recorded_of
 from judgec.verbs.verb import verb
 
-NO_OPTIMIZER = "none"  # of a judge without a prompt
 LABELS = "a file of experts' labels"
 IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that nobody named
 
@@ -120,7 +120,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     kinds = (
         (JURY_KIND, bool(asked) and not searches(options)),
         (RECORDED_KIND, recorded is not None),
-        (NO_OPTIMIZER, no_model),
+        (NONE, no_model),
     )
     return labels, CompileSettings(
         name=name,

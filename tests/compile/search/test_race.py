@@ -14,7 +14,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.rank_correlation import tau_b_table
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 
 TAU_B = parse_objective("tau_b")
 SPAN = tuple(np.linspace(0.5, 0.6, 16))

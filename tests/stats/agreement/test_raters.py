@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from judgec.records.label import IntArray
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from tests.stats.known import bounds
 
 evalica = pytest.importorskip("evalica")

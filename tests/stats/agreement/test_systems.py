@@ -18,7 +18,7 @@ from judgec.records.ratings import GradePairs
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.systems import SystemAgreement, system_agreement
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 from judgec.stats.intervals.paired_gain import paired_gain
 from tests.stats.known import bounds, known
 

@@ -13,7 +13,7 @@ from judgec.stats.agreement.statistic import (
     table_statistic,
 )
 from judgec.stats.agreement.tables import contingency
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.intervals.world import (
     CUTS,

@@ -13,7 +13,7 @@ from scipy import stats
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.statistic import Statistic, table_statistic
-from judgec.stats.intervals.bootstrap import Interval, difference_interval, interval
+from judgec.stats.intervals.jackknife import Interval, difference_interval, interval
 from judgec.stats.intervals.significance import level_for_test_use
 
 SHARES = np.array([0.05, 0.08, 0.12, 0.25, 0.5])

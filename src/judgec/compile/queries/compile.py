@@ -58,7 +58,7 @@ from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.tasks.reliability import FAULTS
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, mean
-from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.jackknife import difference_interval, interval
 
 SHOWN = 8  # expert queries of a smaller set of examples
 PROPOSALS = 3  # rewritten instructions

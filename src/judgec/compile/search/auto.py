@@ -11,9 +11,7 @@ from judgec.compile.search.task import Effort, Sizes, Task
 
 DEMONSTRATIONS_SHARE = 0.5  # of a limited room, where reflection may follow
 FEW_SETS = 4  # of demonstrations beside mined criteria, which tell more for fewer calls
-MINING = (
-    1 + FOLDS + 1
-)  # prompts that are mined: of all reasons, without those of each fold, of the pool to rewrite from
+MINING = 1 + FOLDS + 1  # prompts: of all reasons, without those of each fold, of the pool to rewrite from
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,12 +115,13 @@ def told(task: Task, reasons: Sequence[Reason], looks: int = LOOKS) -> dspy.Modu
     for look in range(looks):
         order = np.random.default_rng([task.seed, 4, look]).permutation(len(texts)) if look else range(len(texts))
         whole = f"{_with(above, criteria)}\n\n{reply_fields(predict)}{rubric}"
+        idle += 1
         with dspy.context(lm=task.reflection, adapter=AnyFormat()), suppress(AdapterParseError):
             reply = ask(rubric=whole, reasons=fence("contexts", tuple(texts[i] for i in order)))
             lines = (line.strip().lstrip("-*• ").strip() for line in str(reply[FIELD]).splitlines())
             new = [f"- {line[:CRITERION_CHARACTERS]}" for line in lines if line and line not in above]
             new = [line for line in dict.fromkeys(new) if line not in criteria]
-            idle = 0 if new else idle + 1
+            idle = 0 if new else idle
             criteria = [*criteria, *new][:MOST_CRITERIA]
         if idle == IDLE or not criteria or len(criteria) == MOST_CRITERIA:
             break

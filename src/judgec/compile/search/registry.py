@@ -12,6 +12,8 @@ from judgec.compile.search.reflection import Gepa
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.errors import UserError
 
+NONE = "none"  # on the card of a judge without a prompt, too
+
 
 class Optimizer(Protocol):
     """Proposes prompts; the race on dev chooses among them and the uncompiled judge.
@@ -35,9 +37,6 @@ class Optimizer(Protocol):
         A cap that is met ends the search: what was found is returned.
         """
         ...
-
-
-NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

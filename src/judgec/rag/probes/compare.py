@@ -17,7 +17,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.scenario.outcome import Probed
 from judgec.report.numbers import number
 from judgec.stats.agreement.statistic import mean
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 from judgec.stats.intervals.proportion import McNemar, mcnemar
 from judgec.stats.intervals.significance import PairedTest, holm, wilcoxon
 

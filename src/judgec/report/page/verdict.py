@@ -14,7 +14,7 @@ from judgec.report.numbers import number, show, statistic_name
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 
 AS_WELL = 0.1  # how much less than the experts is still "as well": the lower limit must not pass it
 HEADLINES = {"balanced_accuracy": "kappa"}  # objectives that no report has

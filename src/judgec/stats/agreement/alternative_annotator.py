@@ -13,7 +13,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.stats.agreement.statistic import mean
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 
 BoolArray = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import table_statistic
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 
 FOLDS = 10
 MEASURED = ("exact", "kappa", "balanced_accuracy")

@@ -18,7 +18,7 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import KNOWN, reported
 from judgec.stats.agreement.statistic import Statistic, zero_where_undefined
 from judgec.stats.agreement.system_tau import orders_systems
-from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.jackknife import difference_interval
 
 
 def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal: bool = False) -> dict[str, Estimate]:

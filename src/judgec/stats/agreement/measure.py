@@ -15,7 +15,7 @@ from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS, ReportedStatistic, reported
 from judgec.stats.agreement.statistic import Statistic, bland_altman, weighted_sum
 from judgec.stats.agreement.system_tau import orders_systems
-from judgec.stats.intervals.bootstrap import Interval, interval
+from judgec.stats.intervals.jackknife import Interval, interval
 
 NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
 NO_ACCEPTS = "nobody's accept or reject is known"

@@ -17,7 +17,7 @@ from judgec.records.ratings import GradePairs, stacked
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.statistic import Statistic, table_statistic, weighted_sum
 from judgec.stats.agreement.tables import NumberArray, contingency
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.proportion import share
 from judgec.stats.intervals.significance import holm
 

@@ -21,7 +21,7 @@ from judgec.stats.agreement.system_tau import (
     tau_b_bounds,
 )
 from judgec.stats.agreement.tables import ratio
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.significance import holm
 
 HALVES = 200  # random splits of the queries

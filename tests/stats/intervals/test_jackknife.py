@@ -13,7 +13,7 @@ from judgec.stats.agreement.statistic import (
     mean,
     table_statistic,
 )
-from judgec.stats.intervals.bootstrap import detectable_difference, difference_interval, interval
+from judgec.stats.intervals.jackknife import detectable_difference, difference_interval, interval
 from tests.stats.intervals.world import draw_expert
 from tests.stats.known import bounds
 from tests.stats.side_by_side import side_by_side
