@@ -11,6 +11,7 @@ _HOMES = {
     "AgentCompilation": "judgec.verbs.agent_compilation",
     "Answers": "judgec.verbs.answered",
     "ComparedProbes": "judgec.verbs.compare_probes",
+    "ComparedSystems": "judgec.verbs.systems",
     "Compilation": "judgec.verbs.compilation",
     "CorpusIndex": "judgec.verbs.index",
     "Evidence": "judgec.verbs.candidates",
@@ -56,6 +57,7 @@ _HOMES = {
     "probe": "judgec.verbs.probe",
     "rank": "judgec.verbs.rank",
     "read_labels": "judgec.verbs.labels",
+    "systems": "judgec.verbs.systems",
     "watch": "judgec.verbs.watch",
     "zero_shot": "judgec.verbs.zero_shot",
 }
@@ -64,6 +66,7 @@ __all__ = [
     "AgentCompilation",
     "Answers",
     "ComparedProbes",
+    "ComparedSystems",
     "Compilation",
     "CorpusIndex",
     "Evidence",
@@ -110,6 +113,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "systems",
     "watch",
     "zero_shot",
 ]

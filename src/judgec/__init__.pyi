@@ -32,6 +32,7 @@ from judgec.verbs.labels import Labels as Labels
 from judgec.verbs.labels import read_labels as read_labels
 from judgec.verbs.probe import ProbeReport as ProbeReport
 from judgec.verbs.rank import Ranking as Ranking
+from judgec.verbs.systems import ComparedSystems as ComparedSystems
 from judgec.verbs.tournament import Tournament as Tournament
 from judgec.verbs.watch import WatchReport as WatchReport
 from judgec.verbs.workspace import Workspace as Workspace
@@ -42,6 +43,7 @@ __all__ = [
     "AgentCompilation",
     "Answers",
     "ComparedProbes",
+    "ComparedSystems",
     "Compilation",
     "CorpusIndex",
     "Evidence",
@@ -88,6 +90,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "systems",
     "watch",
     "zero_shot",
 ]
@@ -584,6 +587,35 @@ def rank(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> Ranking: ...
+def systems(
+    file: Source,
+    *,
+    judge: str | None = None,
+    lm: str | None = None,
+    gate: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    annotators: str | Sequence[str] = (),
+    judges: str | Sequence[str] | Mapping[str, tuple[float, float] | None] | None = None,
+    orders: Literal["as-shown", "mapped"] | None = None,
+    best: str | float | None = None,
+    grades: str | Sequence[str] = (),
+    accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
+    turn: Literal["last", "each", "whole"] | None = None,
+    round: Literal["nearest"] | None = None,
+    winner_words: Mapping[str, str] | None = None,
+    missing: str | Sequence[str] = (),
+    repeats: Literal["median", "error"] | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    max_wait: float = 300.0,
+    in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    progress: bool | Watch | None = None,
+) -> ComparedSystems: ...
 def watch(
     *,
     source: str,

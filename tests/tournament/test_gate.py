@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.records.game import Game, Games, Winner
+from judgec.stats.rating.corrected_ratings import corrected_ratings
 from judgec.tournament.gate import RatingGate, held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 
@@ -78,11 +80,22 @@ def duel(results: list[Winner]) -> Games:
     ],
 )
 def test_gate_passes_or_fails_only_where_it_is_shown(results: list[Winner], margin: float, verdict: str) -> None:
-    found = held(RatingGate("new", "old", margin), make_leaderboard(duel(results), source="test"))
+    found = held(RatingGate("new", "old", margin), make_leaderboard(duel(results), source="test").ratings)
     assert found.verdict == verdict, found.sentence
     assert f"margin {margin:+g}" in found.sentence
     report = found.to_json()
     assert (report["verdict"], report["margin"], report["queries"]) == (verdict, margin, len(results))
+
+
+def test_gate_is_held_against_ratings_that_votes_corrected() -> None:
+    # The judge has the new one win every game; people let it lose three in four.
+    judged = Games.of(Game(f"q{query}", "new", "old", "a") for query in range(80))
+    votes = np.where(np.arange(80) < 40, (np.arange(80) % 4 == 0).astype(float), np.nan)
+    demand = RatingGate("new", "old", 0.0)
+    assert held(demand, make_leaderboard(judged, source="test").ratings).verdict == "passed"
+    found = held(demand, corrected_ratings(judged, votes))
+    assert (found.verdict, found.difference.n_clusters) == ("failed", 40)
+    assert held(RatingGate("old", "new", 0.0), corrected_ratings(judged, votes)).verdict == "passed"
 
 
 @pytest.mark.parametrize(("margin", "warns"), [(-30.0, False), (-100.0, False), (-101.0, True), (150.0, True)])

@@ -27,15 +27,16 @@ TRUTH = {f"t{n}": float(n < 5) for n in range(10)}
 
 def test_rate_is_corrected_by_the_judged_traces_without_a_label() -> None:
     # Labelled: 5 of 10 accepted, the judge is right about all. Others: it accepts 24 of 30.
-    # w = .25/10 / (.25/10 + .16/30) = 75/91; .5 + w (.8 - .5).
+    # It is trusted wholly: what it says of all 40.
     found = sample_rates(TRACES, TRUTH, "grade")
     assert found.corrected.value is not None
-    assert found.corrected.value == pytest.approx(0.5 + 75 / 91 * 0.3)
+    assert found.weight == 1.0
+    assert found.corrected.value == pytest.approx(29 / 40)
     assert found.n_labelled == found.corrected.n == 10
     assert found.raw.value == pytest.approx(29 / 40)
     assert found.corrected.low is not None
     assert found.corrected.high is not None
-    assert 0.5 < found.corrected.low < found.corrected.value < found.corrected.high < 1
+    assert 0.4 < found.corrected.low < found.corrected.value < found.corrected.high < 1
 
 
 def test_below_ten_labels_that_count_there_is_no_corrected_rate() -> None:

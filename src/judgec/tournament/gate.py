@@ -9,10 +9,11 @@ from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import percent
 from judgec.stats.intervals.gate import GateVerdict
-from judgec.tournament.leaderboard import Leaderboard
+from judgec.stats.rating.corrected_ratings import CorrectedRatings
+from judgec.stats.rating.ratings import Ratings
 
 WIDE = 100.0  # Elo points; 36 % of the points, more than anybody overlooks between two releases
-MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)", re.DOTALL)
+MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?|\.\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,9 @@ class Held:
         }
 
 
-def held(gate: RatingGate, board: Leaderboard) -> Held:
-    """The gate held against the ratings of a tournament."""
-    difference = board.ratings.difference(gate.agent, gate.other)
+def held(gate: RatingGate, ratings: Ratings | CorrectedRatings) -> Held:
+    """The gate held against ratings: those that people's votes corrected, where there are any."""
+    difference = ratings.difference(gate.agent, gate.other)
     return Held(gate, gate.outcome(difference), gate.verdict(difference)[1], difference)
 
 
@@ -118,7 +119,7 @@ def _fewest(margin: float, level: float) -> int:
     return math.ceil(math.log((1.0 - level) / 2.0) / math.log(chance)) if 0.0 < chance < 1.0 else 1
 
 
-def parse_gate(text: str, agents: Collection[str]) -> RatingGate:
+def parse_gate(text: str, agents: Collection[str], form: str = "NEW>=OLD-30") -> RatingGate:
     """Read ``NEW>=OLD-30``; a name may hold any characters, so names are looked up, longest first.
 
     Raises:
@@ -133,6 +134,4 @@ def parse_gate(text: str, agents: Collection[str]) -> RatingGate:
         match = MARGIN.fullmatch(rest)
         if match and match["agent"] in agents and match["agent"] != agent:
             return RatingGate(agent, match["agent"], float(match["sign"] + match["points"]))
-    raise UserError(
-        f"--gate {text!r}: not of the form NEW>=OLD-30 with two of the agents {', '.join(sorted(agents))}. Correct it."
-    )
+    raise UserError(f"--gate {text!r}: not of the form {form} with two of {', '.join(sorted(agents))}. Correct it.")

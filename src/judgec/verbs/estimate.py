@@ -32,9 +32,10 @@ from judgec.report.numbers import percent
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.stats.correction.mean import clustered_mean
-from judgec.stats.correction.ppi import ppi_mean, within_unit
+from judgec.stats.correction.mean import clustered_mean, within_unit
 from judgec.stats.correction.support import missing_kinds, out_of_range
+from judgec.stats.systems.means import MIN_LABELLED, Cells, corrected_means
+from judgec.stats.systems.rows import Graded
 from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MIN_LABELLED = 10  # items; fewer say next to nothing
-NO_VERDICT = 0.5  # stands for a missing judgment; any value keeps PPI++ unbiased
 ASSUMED = "The labelled items are taken to be a random sample of the items; chosen ones would bias the estimate."
 
 
@@ -492,6 +491,7 @@ def accept_rate(
     own: BoolArray | None = None,
     blind: str = "",
     kinds: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    least: int = MIN_LABELLED,
 ) -> AspectRate:
     """Raw and corrected accept rate of judged items, of which people have labelled some.
 
@@ -503,20 +503,23 @@ def accept_rate(
         own: True where the rate is about the item; the others are labelled ones that only correct it. None for all.
         blind: Why nothing that was measured of the judge holds of the items, or empty.
         kinds: Agent or group of each item, empty where it has none, by what that is called.
+        least: Labelled items, fewer of which say next to nothing.
     """
     known, own = ~np.isnan(people), np.ones(len(accept), dtype=bool) if own is None else own
     scored = own & ~np.isnan(accept)
-    refused = blind or _why_refused(known, score, cluster, kinds)
-    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), people, cluster, shares=True)
+    refused = blind or _why_refused(known, score, cluster, kinds, least)
+    one = np.zeros(len(accept), dtype=np.int64)
+    found = corrected_means(Cells.of(cluster, one, 1), Graded(accept, people, shares=True))
+    (corrected,) = found.corrected.estimates(found.enough)
     return AspectRate(
         raw=within_unit(clustered_mean(accept[scored], cluster[scored])),
-        corrected=Estimate(value=None, note=refused) if refused else ppi.estimate,
-        weight=None if np.isnan(ppi.weight) else ppi.weight,
+        corrected=Estimate(value=None, note=refused) if refused else corrected,
+        weight=None if corrected.value is None else 0.0 if found.alone[0] else found.weight,
         n=int(own.sum()),
         n_labelled=int(known.sum()),
         n_labelled_queries=len(np.unique(cluster[known])),
         unscored=int((own & np.isnan(accept)).sum()),
-        method=ppi.estimate.method,
+        method=corrected.method,
         refused=refused,
     )
 
@@ -530,9 +533,11 @@ def _learned_note(program: Program, items: Sequence[Item]) -> list[str]:
     ]
 
 
-def _why_refused(known: BoolArray, score: FloatArray, cluster: IntArray, kinds: Mapping[str, Sequence[str]]) -> str:
-    if known.sum() < MIN_LABELLED:
-        return f"{int(known.sum())} labelled items that the judge has not learned from; {MIN_LABELLED} are needed"
+def _why_refused(
+    known: BoolArray, score: FloatArray, cluster: IntArray, kinds: Mapping[str, Sequence[str]], least: int
+) -> str:
+    if known.sum() < least:
+        return f"{int(known.sum())} labelled items that the judge has not learned from; {least} are needed"
     queries, there = len(np.unique(cluster[known])), ~np.isnan(score)
     missing = (
         missing_kinds(

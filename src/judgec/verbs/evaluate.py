@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,12 +18,14 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.reading import Datasheet, as_reading, read_datasheet
+from judgec.lm.spec import REFUSED
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.raters.judge import JudgeTree, recorded_judges
 from judgec.raters.predictors import rewritten
 from judgec.raters.tasks.preference import weighing
+from judgec.raters.tree import PromptLeaf
 from judgec.records.card import ProgramCard
 from judgec.records.citation import SQUARE, form_fault
 from judgec.records.counts import plural
@@ -52,6 +55,7 @@ from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.page import page
 from judgec.tournament.report.rates import Corrected, correct, equal_lengths
 from judgec.tournament.report.run import run_of
+from judgec.tournament.report.systems import compared_agents
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines, sample_sheet
 from judgec.tournament.retrieval import retrieval_table
 from judgec.tournament.tie_band import half_a_grade
@@ -112,6 +116,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
     require_few(entries.agents)
     panel, uncompiled = seated(named, entries), any(isinstance(one, Uncompiled) for one in named)
+    _require_asked(panel, sources)
     if options.relevance_judge is not None and sources.qrels is None:
         lm = None if uncompiled else options.lm  # which is the one of the prompts that nobody compiled
         panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries, lm))
@@ -144,7 +149,8 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         found = _evaluated(options, panel, entries, sources, next(iter(preferences), None), account, watch)
         found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
-            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
+            ratings = found.board.ratings if found.corrected is None else found.corrected.ratings
+            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, ratings))
         ended = time.time()
         _write(options, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
         watch.stage("track", store.shown)
@@ -175,7 +181,13 @@ def _tested(
         notes.append(f"{len(agents)} agents: pairs of them are not tested by aspect (at most {MOST_AGENTS} are).")
     if pools and not tests:
         notes.append("--pool: nothing to test; a judge of single answers, or --labels of experts, is needed.")
-    return {"aspects": tests, "graded": graded, "effects": effects, "notes": tuple(notes)}
+    alike = graded is not None and (not found.marks or graded.scale.grades == found.card.scale.grades)
+    if graded is not None and not alike:
+        notes.append("The experts' grades are on another scale than the judge's: they do not correct it.")
+    judge = f"{found.card.name}@{found.card.version}"
+    systems = compared_agents(judge, found.marks, found.played, graded, found.learned) if graded and alike else None
+    notes += () if systems is None else systems.notes
+    return {"aspects": tests, "graded": graded, "systems": systems, "effects": effects, "notes": tuple(notes)}
 
 
 def _check(options: EvaluateOptions) -> None:
@@ -191,6 +203,21 @@ def _check(options: EvaluateOptions) -> None:
         raise UserError(f"--out {out}: a file; a folder to write to is needed. Name another.")
     if options.sample and (out / "sample.csv").exists():
         raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
+
+
+def _require_asked(panel: TournamentJudges, sources: Sources) -> None:
+    """Refuse a judge whose verdicts were recorded, before anything is played.
+
+    Raises:
+        UserError: It answers for the items of its file alone.
+    """
+    for one in panel.members:
+        if any(leaf.verdicts and not isinstance(leaf, PromptLeaf) for leaf in one.compiled.leaves):
+            file = next((name_of(table) for table, _ in sources.answers), "FILE")
+            raise UserError(
+                f"{REFUSED.format(model=one.name)} A table of its verdicts and of experts' labels needs neither: "
+                f"judgec systems {shlex.quote(file)}."
+            )
 
 
 def _sources(options: EvaluateOptions) -> Sources:

@@ -242,8 +242,10 @@ def _scale(labels: LabelSet) -> str:
 def written_report(found: LabelSetup) -> Report:
     """Report of where it is, and what comes next."""
     file = () if found.path.parent == Path() else (str(found.project.label_path),)
-    agents = any(item.agent for item in found.labels.items)
-    judged = [command("agreement", str(found.project.label_path), home=Path())] if found.draft.judges else []
+    agents = {item.agent or item.text("agent_a") for item in found.labels.items} - {""}
+    verbs = (["systems"] if len(agents) > 1 else []) + ["agreement"]
+    path = str(found.project.label_path)
+    judged = [command(verb, path, home=Path()) for verb in verbs] if found.draft.judges else []
     return Report(
         data=found.to_json(),
         verdict=[f"wrote {found.path}: commands run here, or given a file beside it, take it from there"],

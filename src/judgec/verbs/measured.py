@@ -20,7 +20,7 @@ from judgec.raters.verdicts import as_recorded
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.counts import plural
-from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, JudgedCell, LabelSet
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.ratings import GradePairs, pair
@@ -141,7 +141,35 @@ def measured_judges(options: AgreementOptions) -> MeasuredJudges:
         UserError: No such judge, a grader named both, or options that do not go together.
         InputError: Faults of the labels or verdicts.
     """
-    labels = _labels(options)
+    whole = read_judged(options)
+    source = options.file if options.labels is None else options.labels
+    require_two_classes(whole.labels, str(source) if is_path(source) else IN_MEMORY)
+    labels, experts, recorded = whole.labels, whole.experts, whole.recorded
+    found = {name: _measured(whole, name) for name in recorded.judges}
+    headline = default_objective(labels)
+    if headline == "tau_b" and {*recorded.scores, *recorded.ranges}:
+        headline = "tau_b_score"  # numbers, as they are: on the scale they would be rounded, and tie
+    said = labels.notes if options.labels is None else left_out(labels.notes)
+    return MeasuredJudges(
+        found,
+        headline,
+        experts.annotators,
+        (*said, *whole.clustered),
+        (*constant_notes(labels, experts), *recorded.notes, *_failed(whole)),
+    )
+
+
+def read_judged(options: AgreementOptions, further: Collection[str] = ()) -> "JudgedLabels":
+    """Read people's labels, and what judges said of the same items.
+
+    Args:
+        options: What is read.
+        further: Columns whose cells are wanted, too, where they are there.
+
+    Raises:
+        UserError, InputError: As ``measured_judges``.
+    """
+    labels = _labels(options, further=further)
     beside = options.labels is None
     recorded = _beside(options, labels) if beside else _in_file(options, labels)
     if not beside:
@@ -149,28 +177,15 @@ def measured_judges(options: AgreementOptions) -> MeasuredJudges:
         if judges := [name for name in recorded.judges if any(is_measured(one, [name]) for one in names)]:
             labels = _labels(options, judges)
             recorded = _in_file(options, labels)
-    experts = experts_of(labels.labels, consensus=options.consensus)
-    experts, clustered = _clustered(options, labels, experts)
-    whole = _Whole(options, labels, experts, recorded)
-    found = {name: _measured(whole, name) for name in recorded.judges}
-    headline = default_objective(labels.labels)
-    if headline == "tau_b" and {*recorded.scores, *recorded.ranges}:
-        headline = "tau_b_score"  # numbers, as they are: on the scale they would be rounded, and tie
-    return MeasuredJudges(
-        found,
-        headline,
-        experts.annotators,
-        (*labels.labels.notes, *clustered) if beside else (*left_out(labels.labels.notes), *clustered),
-        (*constant_notes(labels.labels, experts), *recorded.notes, *_failed(whole)),
-    )
+    experts, clustered = _clustered(options, labels, experts_of(labels.labels, consensus=options.consensus))
+    return JudgedLabels(options, labels, experts, recorded, clustered)
 
 
-def _labels(options: AgreementOptions, judges: Sequence[str] = ()) -> LabelFile:
+def _labels(options: AgreementOptions, judges: Sequence[str] = (), further: Collection[str] = ()) -> LabelFile:
     """People's labels, with what stands beside them; none of them by these judges.
 
     Raises:
         UserError: An option of verdicts beside labels, where they are in a file of their own; no judge is named.
-        InputError: All labels are alike.
     """
     if options.labels is not None:
         for option, value in ((SCORE, options.score), ("--all", options.all), (CONFIDENCE, options.confidence)):
@@ -204,14 +219,13 @@ def _labels(options: AgreementOptions, judges: Sequence[str] = ()) -> LabelFile:
         read_datasheet(where) if is_path(source) else Datasheet(),
         reading.model_copy(update={"judges": known | own}),
         texts=False,
-        kept=(*kept.values(), *(name for one in own for name in _beside_judge(one))),
+        kept=(*kept.values(), *(name for one in own for name in _beside_judge(one)), *further),
     )
     for option, name in kept.items():
         if name not in found.cells:
             raise UserError(
                 f"{where}: {option} {name}: no such column; there are {listed(table.columns)}. Name one of these."
             )
-    require_two_classes(found.labels, where)
     return found
 
 
@@ -279,13 +293,22 @@ def _clustered(options: AgreementOptions, labels: LabelFile, experts: Experts) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
-    """Everything that the judges are measured with."""
+class JudgedLabels:
+    """Everything that the judges are measured with.
+
+    Args:
+        options: How it was read.
+        file: The labels, and cells of further columns.
+        experts: The labels as arrays.
+        recorded: What the judges said.
+        clustered: A note on the column that groups items.
+    """
 
     options: AgreementOptions
     file: LabelFile
     experts: Experts
     recorded: RecordedVerdicts
+    clustered: tuple[str, ...]
 
     @property
     def labels(self) -> LabelSet:
@@ -309,9 +332,9 @@ class _Whole:
         return with_aspects(found, parts, nominal=nominal, no_grades=no_grades)
 
 
-def _measured(whole: _Whole, name: str) -> MeasuredJudge:
+def _measured(whole: JudgedLabels, name: str) -> MeasuredJudge:
     options, labels, experts = whole.options, whole.labels, whole.experts
-    said, learned, notes = _new(whole, name, whole.recorded.judgments(name, whole.item_ids))
+    said, learned, notes = on_new_items(whole, name)
     own = whole.recorded.scores.get(name)
     no_grades = "" if own is None else f"its numbers, {own}, are off the scale of the labels"
     if own is not None:
@@ -358,12 +381,18 @@ def _measured(whole: _Whole, name: str) -> MeasuredJudge:
     )
 
 
-def _new(whole: _Whole, name: str, said: Judgments) -> tuple[Judgments, Learned | None, list[str]]:
-    """The judge on items that are new to it, and out of fold on others where that is known; what it has learned from.
+def on_new_items(whole: JudgedLabels, name: str, *, needed: bool = True) -> tuple[Judgments, Learned | None, list[str]]:
+    """A judge on items that are new to it, and out of fold on others where that is known; what it has learned from.
+
+    Args:
+        whole: With its verdicts.
+        name: The judge.
+        needed: One that has learned from every labelled item is refused; else nothing is known of it there.
 
     Raises:
         UserError: It has learned from every item.
     """
+    said = whole.recorded.judgments(name, whole.item_ids)
     prefix = _beside_judge(name)[0].removesuffix(LEARNED)
     column = whole.file.cells.get(f"{prefix}{LEARNED}") or whole.file.cells.get(LEARNED)
     if column is None or not {str(as_grade(cell)).lower() for cell in column.values()} <= {"true", "false"}:
@@ -378,7 +407,7 @@ def _new(whole: _Whole, name: str, said: Judgments) -> tuple[Judgments, Learned 
     judge, items = "".join(by) if len(by) == 1 else "", [one for one in whole.labels.items if one.item_id in learned]
     kept = stand_ins(whole.options.home, judge, items)
     gone = learned - kept.keys()
-    if labelled <= gone:
+    if labelled <= gone and needed:
         raise UserError(
             f"{whole.recorded.path}: the judge has learned from the queries of all {n} ({prefix}{LEARNED} is true); "
             "items of new queries are valid. Judge other items, or keep these with --all. If the judge was compiled in "
@@ -394,7 +423,7 @@ def _new(whole: _Whole, name: str, said: Judgments) -> tuple[Judgments, Learned 
 
 
 def _recorded_anew(
-    whole: _Whole, name: str, kept: Mapping[str, Mapping[str, object]], gone: Collection[str]
+    whole: JudgedLabels, name: str, kept: Mapping[str, Mapping[str, object]], gone: Collection[str]
 ) -> Judgments:
     """The judge's verdicts with others of some items, and none of those that are gone."""
     written = JUDGED_COLUMN.fullmatch(name)
@@ -408,12 +437,16 @@ def _recorded_anew(
         return replace(one, cell=by.get(one.aspect) if isinstance(by, Mapping) else said.get(kind))
 
     cells = [cell(one) for one in whole.labels.judged[name] if one.item_id not in gone]
+    if not cells:
+        return whole.recorded.judgments(name, whole.item_ids).without(
+            dict.fromkeys(range(len(whole.item_ids)), NOT_ASKED)
+        )
     about = whole.recorded.about
     table = as_recorded(whole.recorded.path, {name: cells}, about.task, failed=True)
     return read_recorded(table, about, None, "scores").judgments(name, whole.item_ids)
 
 
-def _scored(whole: _Whole, said: Judgments, column: str) -> Judgments:
+def _scored(whole: JudgedLabels, said: Judgments, column: str) -> Judgments:
     """The judge with the score of another column; where that is empty, its grade stands in.
 
     Raises:
@@ -439,7 +472,7 @@ def _scored(whole: _Whole, said: Judgments, column: str) -> Judgments:
     return replace(said, score=np.where(said.grade == UNSCORED, np.nan, score))
 
 
-def _groups(whole: _Whole, said: Judgments, no_grades: str) -> dict[str, Agreement]:
+def _groups(whole: JudgedLabels, said: Judgments, no_grades: str) -> dict[str, Agreement]:
     """The agreement on the items of each group; empty where there is one alone."""
     if whole.options.group is None:
         return {}
@@ -454,7 +487,7 @@ def _groups(whole: _Whole, said: Judgments, no_grades: str) -> dict[str, Agreeme
     }
 
 
-def _drawn(whole: _Whole, name: str, people: Experts, judged: Judgments) -> Drawn:
+def _drawn(whole: JudgedLabels, name: str, people: Experts, judged: Judgments) -> Drawn:
     """The rows that are drawn, those that somebody labelled."""
     pairs = whole.pairs(people, judged)
     by = people.accept_by if whole.labels.accept_only else people.grade_by
@@ -489,7 +522,7 @@ def _one_grade(judge: str, pairs: GradePairs) -> tuple[str, ...]:
     return (f"{judge} gives {scores[0]:g} to all {plural(len(scores), 'item')}: it tells no item from another",)
 
 
-def _failed(whole: _Whole) -> list[str]:
+def _failed(whole: JudgedLabels) -> list[str]:
     """Sentences on how many verdicts are missing, by reason."""
     counts: dict[str, int] = {}
     labelled = {label.item_id for label in whole.labels.labels}

@@ -5,8 +5,9 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -25,12 +26,13 @@ from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
-from judgec.records.label import FloatArray, Item, Task
+from judgec.records.label import FloatArray, Item, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import PREFIXES
 from judgec.report.report import Report
+from judgec.report.systems_comparison import undecided
 from judgec.table.formulas import guarded
 from judgec.table.rows.cells import as_grade, is_missing
 from judgec.table.rows.columns import renamed, require_columns
@@ -39,8 +41,11 @@ from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
 from judgec.verbs.opened import asked_by
 from judgec.verbs.options.labels import NextOptions
+from judgec.verbs.options.option import carried_over
+from judgec.verbs.options.systems import SystemsOptions
 from judgec.verbs.spending import account_for, session_for
-from judgec.verbs.typed import command
+from judgec.verbs.system_rows import read_systems
+from judgec.verbs.typed import command, labels_typed
 from judgec.verbs.validity import require_inputs
 from judgec.verbs.whom import GivenJudge, as_loaded
 from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
@@ -251,6 +256,113 @@ class ChosenItems:
         }
 
 
+@dataclass(frozen=True)
+class ChosenQueries:
+    """Rows to label next so that systems are told apart; they are in ``out``.
+
+    Args:
+        labels: What is graded, and on which scale.
+        systems: Those that are not told apart.
+        picks: The rows.
+        out: The sheet.
+        datasheet: What its labels mean, and how it was drawn, beside it.
+        unlabelled: Rows of these systems to choose from.
+    """
+
+    labels: LabelSet
+    systems: tuple[str, ...]
+    picks: tuple[Pick, ...]
+    out: Path
+    datasheet: Path
+    unlabelled: int
+
+    @property
+    def queries(self) -> int:
+        """Queries that were drawn."""
+        return len({pick.item.query_id for pick in self.picks})
+
+    def to_json(self) -> dict[str, object]:
+        """The JSON that ``labels next --for systems --json`` prints."""
+        return {
+            "out": str(self.out),
+            "datasheet": str(self.datasheet),
+            "systems": list(self.systems),
+            "unlabelled": self.unlabelled,
+            "picked": len(self.picks),
+            "queries": self.queries,
+            "item_ids": [pick.item.item_id for pick in self.picks],
+        }
+
+
+def whole_queries(items: Sequence[Item], n: int, *, seed: int = 0) -> tuple[Pick, ...]:
+    """Draws queries at random, with all of their items, until there are ``n`` items; one query at least.
+
+    Args:
+        items: Unlabelled ones.
+        n: Most items, where a query has no more.
+        seed: Of the draw.
+    """
+    queries: dict[str, list[Item]] = {}
+    for item in items:
+        queries.setdefault(item.query_id, []).append(item)
+    names = sorted(queries)
+    drawn: list[str] = []
+    for place in np.random.default_rng(seed).permutation(len(names)).tolist():
+        if drawn and sum(len(queries[name]) for name in (*drawn, names[place])) > n:
+            break
+        drawn.append(names[place])
+    kept = set(drawn)
+    share = len(kept) / max(len(names), 1)
+    return tuple(Pick(item, RANDOM, share) for item in items if item.query_id in kept)
+
+
+def choose_for_systems(options: NextOptions, watch: Watch) -> ChosenQueries:
+    """Compare the systems of a table, draw queries of those that are not told apart, and write the sheet.
+
+    Raises:
+        UserError: Every system is told apart from every other, or all rows of the others have labels; as
+            ``read_systems``.
+    """
+    if options.judge is not None:
+        raise UserError(f"--for systems draws at random: --judge {options.judge} has nothing to choose. Drop one.")
+    read = read_systems(carried_over(SystemsOptions, options), watch)
+    labels, out = read.labels, options.out
+    if (scale := labels.scale).interval:  # whose grades are what somebody gave
+        ends = scale.listed or (scale.grades[0], scale.grades[-1])
+        labels = replace(labels, scale=scale.model_copy(update={"grades": ends, "listed": ()}))
+    _require_room(out, labels)
+    systems = undecided(read.compared())
+    if not systems:
+        raise UserError(
+            f"{options.file}: every system is told apart from every other, so that more labels decide nothing; systems "
+            "that are not told apart are needed. Run judgec systems FILE."
+        )
+    items = [item for item, answered in read.unlabelled if {*answered} <= {*systems}]
+    if not items:
+        raise UserError(
+            f"{options.file}: all rows of {', '.join(systems)} have labels; unlabelled ones are needed. Add some."
+        )
+    picks = whole_queries(items, options.next, seed=options.seed)
+    write_whole(out, sheet(picks, labels, blind=True))
+    drawn = {"draw": f"whole queries at random, of {', '.join(systems)}", "seed": str(options.seed)}
+    beside = out.with_name(f"{out.stem}.{DATASHEET}")
+    write_whole(beside, datasheet(labels, drawn))
+    return ChosenQueries(labels, systems, picks, out, beside, len(items))
+
+
+def _require_room(out: Path, form: ProgramCard | LabelSet) -> None:
+    """Refuse a sheet that cannot be written, or that holds labels.
+
+    Raises:
+        UserError: It is so.
+    """
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    filled = label_columns(form)
+    if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
+        raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
+
+
 def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
     """Judge what is unlabelled, choose ``options.next`` items and write the sheet.
 
@@ -258,15 +370,13 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
         UserError: When there is no such judge, its task is a plugin's, or every item has a label.
         ServiceError: When the judge's model fails.
     """
-    judge = _judge(options)
+    if (name := options.judge) is None:
+        raise UserError("--judge: not given; the judge whose doubts choose is needed, or --for systems. Give one.")
+    judge = _judge(options, name)
     card, out = judge.card, options.out
     if card.task not in TASKS:
-        raise UserError(f"--judge {options.judge}: its task {card.task} has no label columns. Name another judge.")
-    if not out.parent.is_dir():
-        raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
-    filled = label_columns(card)
-    if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
-        raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
+        raise UserError(f"--judge {name}: its task {card.task} has no label columns. Name another judge.")
+    _require_room(out, card)
     found = read_unlabelled(
         options.file,
         task=card.task,
@@ -281,7 +391,7 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
         )
     require_inputs([card], found.items)
     watch.stage("judge", f"{plural(len(found.items), 'unlabelled item')} by {_called(card)}, {judge.spec.asked_at}")
-    account = account_for(options, options.judge)
+    account = account_for(options, name)
     with session_for(options, judge.spec, options.home, watch, account=account) as session:
         judgments = asked_by(judge, session).judged(found.items)
         calls = session.spent.calls
@@ -295,9 +405,8 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
     return ChosenItems(card, picks, out, beside, len(found.items), found.labelled, calls)
 
 
-def _judge(options: NextOptions) -> GivenJudge:
+def _judge(options: NextOptions, name: str) -> GivenJudge:
     """The judge of this name; the prompt that nobody compiled is built for the file's columns."""
-    name = options.judge
     if not is_zero_shot(name, options.home):
         return given_judge(name, home=options.home, lm=options.lm, api_base=options.api_base)
     program = zero_shot_of_file(name, options.file, options.columns, options.lm, options.api_base)
@@ -321,7 +430,7 @@ def _picked(options: NextOptions, card: ProgramCard, items: Sequence[Item], unce
     return picks
 
 
-def label_columns(card: ProgramCard) -> list[str]:
+def label_columns(card: ProgramCard | LabelSet) -> list[str]:
     """The columns that the experts fill in."""
     spec = TASKS[card.task]
     if spec.takes_accept and card.scale.name == ACCEPT_SCALE.name:
@@ -329,23 +438,39 @@ def label_columns(card: ProgramCard) -> list[str]:
     return list(spec.columns(card.aspects))
 
 
-def datasheet(card: ProgramCard) -> str:
-    """Datasheet of the sheet's labels, as TOML: twenty grades do not show the whole scale, and words no order."""
+def datasheet(card: ProgramCard | LabelSet, source: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Datasheet of the sheet's labels, as TOML: twenty grades do not show the whole scale, and words no order.
+
+    Args:
+        card: Task and scale.
+        source: How they were chosen.
+    """
     lines = [f"task = {json.dumps(card.task)}"]
     if card.scale not in (ACCEPT_SCALE, PREFERENCE_SCALE):  # these are known by their columns
         declared = card.scale.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         # Texts, numbers and lists of them are written alike in JSON and TOML.
         lines += ["", "[scale]", *(f"{key} = {json.dumps(value)}" for key, value in declared.items())]
+    lines += ["", "[source]", *(f"{key} = {json.dumps(value)}" for key, value in source.items())] if source else []
     return "\n".join(lines) + "\n"
 
 
-def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
+def sheet(picks: Sequence[Pick], card: ProgramCard | LabelSet, *, blind: bool = False) -> str:
     """The picks as CSV, with empty label columns; contexts are a JSON list.
 
     Neither the judge's grade nor its doubt is in it: experts would anchor on them.
+
+    Args:
+        picks: The items.
+        card: Of the labels.
+        blind: Without the systems that answered.
     """
-    fields = [name for name in TASKS[card.task].inputs if any(name in pick.item.inputs for pick in picks)]
+    spec = TASKS[card.task]
+    fields = [name for name in spec.inputs if any(name in pick.item.inputs for pick in picks)]
     optional = [name for name in ("agent", "group") if any(getattr(pick.item, name) is not None for pick in picks)]
+    if blind:
+        fields, optional = (
+            [name for name in names if name not in ("agent", *spec.hidden)] for names in (fields, optional)
+        )
     labels = [*label_columns(card), "annotator", "rationale"]
     columns = ["item_id", "query_id", *optional, *fields, *labels, "stratum", "inclusion_probability"]
     text = io.StringIO(newline="")
@@ -356,6 +481,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
         inputs = {
             name: json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
             for name, value in item.inputs.items()
+            if name in fields
         }
         named = {name: getattr(item, name) or "" for name in optional}
         row = {"item_id": item.item_id, "query_id": item.query_id, **named, **inputs}
@@ -373,4 +499,16 @@ def chosen_report(found: ChosenItems, options: NextOptions) -> Report:
         verdict=[f"{found.out}: {len(found.picks)} of {plural(found.unlabelled, 'unlabelled item')} to grade, {why}"],
         lines=[f"{found.calls} LM calls", f"Fill in {', '.join(found.columns)} in {found.out} first."],
         next=[command("labels", str(found.out), home=options.home)],
+    )
+
+
+def drawn_report(found: ChosenQueries, options: NextOptions) -> Report:
+    """Report of the queries that were drawn, and what to do with them."""
+    rows, queries = plural(len(found.picks), "row"), plural(found.queries, "query")
+    filled, typed = ", ".join(label_columns(found.labels)), labels_typed(options, options.file)
+    return Report(
+        data=found.to_json(),
+        verdict=[f"{found.out}: {rows} of {queries} to grade, drawn at random, of {', '.join(found.systems)}"],
+        lines=[f"Fill in {filled} in {found.out} first."],
+        next=[command("labels", "import", options.file, str(found.out), *typed, home=options.home)],
     )

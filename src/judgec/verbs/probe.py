@@ -278,7 +278,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         ended = time.time()
         _write(options, summary, scenarios, probed, repeats, sets, ended)
         watch.stage("track", store.shown)
-        logged = tracker.log_probe(run_of(summary, folder=options.out, started=started, ended=ended))
+        logged = tracker.log_alone(run_of(summary, folder=options.out, started=started, ended=ended))
     verdict, broken = _gate(summary, limits, asked, validities)
     report = {
         **summary.to_json(),

@@ -12,6 +12,7 @@ from judgec.report.gates import Gate, Gates
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.report.systems_comparison import comparison_sentences, comparison_tables
 from judgec.stats.intervals.gate import announced
 from judgec.tournament.gate import Held
 from judgec.tournament.render import LETTERS, board_sentence, board_tables, retrieval_rows
@@ -20,7 +21,7 @@ from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.effects import COLUMNS as EFFECTS
 from judgec.tournament.report.effects import effects_sentence
 from judgec.tournament.report.evaluation import Evaluation
-from judgec.tournament.report.rates import length_rows, rate_rows
+from judgec.tournament.report.rates import RATES, length_rows
 from judgec.tournament.report.tables import csv_tables
 from judgec.verbs.rank import Ranking
 from judgec.verbs.typed import command
@@ -107,12 +108,21 @@ def tournament_report(tournament: Tournament, gate: str | None = None) -> Report
     """
     found, out = tournament.found, tournament.folder
     tables, full = board_tables(found.board, agent_costs(found.entries))
+    led = [] if found.systems is None else comparison_sentences(found.systems)
+    corrected, every = (
+        ([], [])
+        if found.systems is None
+        else (
+            comparison_tables(found.systems),
+            comparison_tables(found.systems, rest=True),
+        )
+    )
     return Report(
         data=tournament.report,
         gates=None if tournament.gate is None else _gates(tournament, tournament.gate, str(gate)),
-        verdict=[board_sentence(found.board)],
-        tables=tables,
-        full=[*full, *_further(found)],
+        verdict=[*led, board_sentence(found.board)],
+        tables=[*corrected, *tables],
+        full=[*every, *full, *_further(found)],
         lines=[
             *([effects_sentence(found.effects)] if found.effects else []),
             LETTERS,
@@ -143,7 +153,7 @@ def _further(found: Evaluation) -> list[TextTable]:
         tables.append(TextTable("At equal length", *length_rows(found.lengths)))
     if found.corrected is not None:
         title = "Points per game, as judged and as experts correct them"
-        tables.append(TextTable(title, *rate_rows(found.corrected.rates)))
+        tables.append(TextTable(title, *RATES.screen(found.corrected.rates)))
     if found.retrieval is not None:
         tables.append(TextTable("Retrieval", *retrieval_rows(found.retrieval)))
     return tables

@@ -31,7 +31,6 @@ from judgec.table.rows.cells import is_missing
 from judgec.table.tables import read_table
 from judgec.verbs.estimate import (
     ASSUMED,
-    MIN_LABELLED,
     AspectRate,
     RateEstimate,
     accept_rate,
@@ -46,6 +45,7 @@ from judgec.verbs.verb import verb
 from judgec.verbs.whom import GivenJudge, as_asked
 from judgec.verbs.workspace import Workspace
 
+MIN_LABELLED = 10  # traces; the rate of fewer moves from pass to pass
 ADVICE = "Trace {name} with each answer, or compile the judge on labels without {name}."
 _ALERT = re.compile(r"\s*(accept|raw)\s*([<>])\s*(\d*\.?\d+)\s*(%?)\s*")
 
@@ -274,7 +274,7 @@ def sample_rates(
     accept, score = (np.array([one.of(aspect, name) for one in traces], dtype=float) for name in ("accept", "score"))
     labels = np.array([np.nan if one.learned else people.get(one.trace_id, np.nan) for one in traces])
     cluster = np.unique([one.session or one.trace_id for one in traces], return_inverse=True)[1].astype(np.int64)
-    return accept_rate(accept, score, labels, cluster, blind=blind)
+    return accept_rate(accept, score, labels, cluster, blind=blind, least=MIN_LABELLED)
 
 
 def fired(text: str, rates: AspectRate | None = None) -> str | None:

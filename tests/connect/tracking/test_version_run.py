@@ -60,7 +60,7 @@ def test_tournament_is_a_run_of_its_own_and_tags_the_version_that_judged(tmp_pat
         tracker.log_tournament(tournament(tmp_path, "sensors", 1).model_copy(update=later))
         stranger = tracker.log_tournament(tournament(tmp_path, "unknown", 3))
         audited = tracker.log_audit(audit("sensors", 1))
-        probed = tracker.log_probe(PROBE)
+        probed = tracker.log_alone(PROBE)
     assert logged.model_version == 1
     assert stranger.model_version is None
     assert audited.model_version == 1

@@ -1,6 +1,7 @@
 """Sheets that experts take away: nothing in them runs, and what comes back is what was said."""
 
 import csv
+import json
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
-from judgec.labels.review.sheet import Given
+from judgec.labels.review.sheet import Given, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.table.formulas import guarded, unguarded
 from judgec.table.workbooks import read_sheets
@@ -105,3 +106,16 @@ def test_fault_of_a_workbook_names_the_row_of_the_sheet_after_blank_rows(
     with pytest.raises(InputError) as error:
         import_sheet(sheet_of(tmp_path, ROWS), path, "bob")
     assert [fault.split(": ")[0] for fault in error.value.faults] == [f"{path}:{row}" for row in faults]
+
+
+def test_numbers_of_an_interval_scale_come_back_as_they_are(tmp_path: Path) -> None:
+    rows = [
+        {"item_id": name, "query": name, "answer": "a", "annotator": "ann", "grade": 2.25} for name in ("one", "two")
+    ]
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    sheet, _ = open_sheet(str(file), scale={"grades": [1, 5], "level": "interval"})
+    (tmp_path / "bob.csv").write_text("item_id,grade,annotator\none,2.667,bob\ntwo,5,bob\n", encoding="utf-8")
+    assert import_sheet(sheet, tmp_path / "bob.csv") == {"bob": 2}
+    kept = [(row["annotator"], row["grade"]) for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())]
+    assert sorted(kept) == [("ann", 2.25), ("ann", 2.25), ("bob", 2.667), ("bob", 5)]

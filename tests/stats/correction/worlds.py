@@ -6,7 +6,8 @@ import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.correction.mean import clustered_mean
-from judgec.stats.correction.ppi import ppi_mean
+from judgec.stats.systems.means import Cells, CorrectedMeans, corrected_means
+from judgec.stats.systems.rows import Graded
 
 ICC = 0.3  # correlation of two answers to one query
 
@@ -52,6 +53,12 @@ def draw(world: World, seed: int) -> tuple[FloatArray, FloatArray, IntArray]:
     return (truth == right).astype(float), np.where(known, truth, np.nan), cluster
 
 
+def of_one(judge: FloatArray, expert: FloatArray, cluster: IntArray, *, shares: bool = True) -> CorrectedMeans:
+    """Rows that are all of one system."""
+    cells = Cells.of(cluster, np.zeros(len(cluster), dtype=np.int64), 1)
+    return corrected_means(cells, Graded(judge, expert, shares=shares, step=0.0 if not shares else 1.0))
+
+
 def coverage(world: World, runs: int) -> dict[str, float]:
     """Shares of intervals that hold the true rate, and mean widths."""
     hits = dict.fromkeys(("raw", "ppi"), 0)
@@ -61,7 +68,7 @@ def coverage(world: World, runs: int) -> dict[str, float]:
         known = ~np.isnan(expert)
         estimates = {
             "raw": clustered_mean(judge, cluster),
-            "ppi": ppi_mean(judge, expert, cluster, shares=True).estimate,
+            "ppi": of_one(judge, expert, cluster).corrected.estimates(np.array([True]))[0],
             "alone": clustered_mean(expert[known], cluster[known]),
         }
         for name, estimate in estimates.items():

@@ -25,6 +25,7 @@ from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
 from judgec.tournament.report.run import SHOWN, run_of
+from judgec.tournament.report.systems import compared_agents
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
 from judgec.tournament.retrieval import RetrievalTable
 from tests.records.test_card import make_card
@@ -275,3 +276,32 @@ def test_judge_is_unproven_unless_promoted_with_an_interval_above_0(changes: dic
     why = why_unproven(make_card(**changes))
     assert said in why
     assert bool(why) == bool(said)
+
+
+def test_grades_of_experts_correct_the_judge_and_lead() -> None:
+    scale = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
+    entries = league({"good": [5, 4] * 20, "poor": [2, 1] * 20})
+    whole = evaluated(entries)
+    rows: list[dict[str, object]] = [
+        {"query_id": f"q{k}", "agent": agent, "grade": str(grade)}
+        for k in range(20)
+        for agent, grade in (("good", 5 - k % 2), ("poor", 2))
+    ]
+    table = Table("grades.csv", ("query_id", "agent", "grade"), tuple(rows), tuple(range(2, 2 + len(rows))))
+    graded = read_graded(table, Datasheet(task="grade", scale=scale), entries)
+    systems = compared_agents("w@1", whole.marks, whole.played, graded, learned=())
+    good = systems.systems["good"]
+    assert (good.n, good.labelled, systems.statistic) == (40, 20, "accept_rate")
+    assert (good.figures["accept_rate"].experts.value, good.figures["mean"].judge.value) == (1.0, 4.5)
+    unknown = compared_agents("w@1", whole.marks, whole.played, graded, learned={"q0"})
+    assert unknown.systems["good"].labelled == 20
+    judged = replace(whole, systems=systems, graded=graded)
+    report = judged.to_json(None)
+    assert report["systems"] == systems.to_json()
+    html = page(judged, title="t", created="")
+    assert Page(html).faults == []
+    assert html.index("good is best") < html.index("<svg") < html.index("Leaderboard</h2>")
+    run = run_of(judged, folder=Path("evaluation"), started=0.0, ended=1.0)
+    assert run.metrics["accept_rate.good"] == good.figures["accept_rate"].corrected
+    games = compared_agents("w@1", {}, whole.played, graded, learned=())
+    assert (games.statistic, games.systems["good"].figures["win_rate"].experts.value) == ("win_rate", 1.0)

@@ -5,7 +5,7 @@ from judgec.errors import UserError
 from judgec.records.game import Games
 from judgec.stats.rating.expert_sample import sample_order
 from judgec.tournament.play import GamePlan, as_games, play_tournament
-from judgec.tournament.report.rates import correct, equal_lengths, length_json, length_rows, rate_rows
+from judgec.tournament.report.rates import RATES, correct, equal_lengths, length_json, length_rows
 from tests.stats.known import bounds, known
 from tests.stats.rating.leagues import league as simulated
 from tests.tournament.league import league, scoring
@@ -28,14 +28,14 @@ def test_correct_moves_a_flattered_agent_back_to_what_experts_say_of_all_games()
     last = len(TRUTH.agents) - 1
     mine = TRUTH.b == last
     truth = float((1.0 - TRUTH.score[mine]).mean())
-    raw, corrected = found.rates.raw[last], found.rates.corrected[last]
+    raw, corrected = found.rates[last].raw, found.rates[last].corrected
     low, high = bounds(corrected)
     assert known(raw.value) > max(truth + 0.2, high)
     assert low < truth < high
     assert (found.games, found.labelled) == (600, 150)
     report = found.to_json()
     assert set(report) == {"win_rates", "expert_sample"}
-    head, rows = rate_rows(found.rates)
+    head, rows = RATES.screen(found.rates)
     assert len(head) == len(rows[0])
     assert [row[0] for row in rows] == list(TRUTH.agents)
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.compile.small import write
 from tests.labels.review.browser import CHROMIUM, Browser
 from tests.verbs.cli.process import ROOT, judgec_here
+from tests.verbs.test_systems import answers
 
 SENSORS = ROOT / "trainsets" / "sensors"
 WIDTHS = (1400, 1024, 420)
@@ -101,8 +103,15 @@ def agent(home: Path) -> Path:
     return home / "programs" / "rag-bm25" / "0001" / "report.html"
 
 
+def systems(home: Path) -> Path:
+    write(home / "systems.jsonl", [{**row, "agent": f"system {row['agent']}, release of May"} for row in answers()])
+    how = ("--annotators", "human", "--judges", "gpt", "--best", 1, "--accept-at", 1)
+    judgec_here(home, "systems", "systems.jsonl", *how, "--report", "systems.html")
+    return home / "systems.html"
+
+
 @pytest.mark.parametrize(
-    "make", [judge, labels, query_set, comparison, tournament, probe, agent], ids=lambda make: make.__name__
+    "make", [judge, labels, query_set, comparison, tournament, probe, agent, systems], ids=lambda make: make.__name__
 )
 def test_page_says_verdict_table_and_next_step_fits_three_widths_and_is_worked_by_keyboard(
     home: Path, browser: Browser, make: Callable[[Path], Path]

@@ -38,7 +38,7 @@ IMPORTED = {
         *("mlflow.store.tracking.sqlalchemy_store", "mlflow.store.model_registry.sqlalchemy_store"),
         *(
             "judgec.connect.tracking.compile_run",
-            "judgec.connect.tracking.probe_run",
+            "judgec.connect.tracking.tracked_run",
             "judgec.connect.tracking.version_run",
         ),
         "judgec.connect.tracking.traces",

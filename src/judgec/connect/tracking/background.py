@@ -20,7 +20,16 @@ from typing import Annotated, Self, TextIO
 
 from pydantic import Field, TypeAdapter
 
-from judgec.connect.tracking.runs import AnyRun, AuditRun, CompileRun, Logged, ProbeRun, TournamentRun, TrackedRun
+from judgec.connect.tracking.runs import (
+    AnyRun,
+    AuditRun,
+    CompileRun,
+    Logged,
+    ProbeRun,
+    SystemsRun,
+    TournamentRun,
+    TrackedRun,
+)
 from judgec.connect.tracking.store import TrackingStore
 from judgec.errors import ArtifactError, JudgecError, ServiceError, UserError
 
@@ -96,8 +105,8 @@ class Tracker:
         """Log an audit; see ``version_run.log_audit``. Raises as ``log_compile``."""
         return self._log(run)
 
-    def log_probe(self, run: ProbeRun) -> Logged:
-        """Log a probe; see ``probe_run.log_probe``. Raises as ``log_compile``."""
+    def log_alone(self, run: ProbeRun | SystemsRun) -> Logged:
+        """Log a run that is no version's; see ``tracked_run.log_run``. Raises as ``log_compile``."""
         return self._log(run)
 
     def close(self) -> None:
@@ -175,7 +184,7 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 
     store = TrackingStore(**json.loads(requests.readline()))
     try:
-        from judgec.connect.tracking import client, compile_run, probe_run, version_run  # MLflow, here and nowhere else
+        from judgec.connect.tracking import client, compile_run, tracked_run, version_run  # MLflow, nowhere else
 
         client.open_store(store)
         reply({})
@@ -188,7 +197,7 @@ def serve(requests: TextIO, replies: TextIO) -> None:
             elif isinstance(run, AuditRun):
                 logged = version_run.log_audit(store, run)
             else:
-                logged = probe_run.log_probe(store, run)
+                logged = tracked_run.log_run(store, run)
             reply(logged.model_dump())
     except JudgecError as error:
         reply({"error": str(error), "kind": type(error).__name__})

@@ -242,7 +242,14 @@ class ProbeRun(TrackedRun):
     kind: Literal["probe"] = "probe"
 
 
-AnyRun = CompileRun | TournamentRun | AuditRun | ProbeRun
+class SystemsRun(TrackedRun):
+    """One comparison of systems; metrics are ``accept_rate.<system>``, ``mean.<system>`` or ``win_rate.<system>``."""
+
+    command: ClassVar[str] = "systems"
+    kind: Literal["systems"] = "systems"
+
+
+AnyRun = CompileRun | TournamentRun | AuditRun | ProbeRun | SystemsRun
 """What ``kind`` tells apart."""
 
 

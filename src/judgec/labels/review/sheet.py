@@ -5,9 +5,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
@@ -80,6 +80,12 @@ class LabelSheet:
         with self._lock:
             self._read()
             return {item: label for (item, name), label in self._given.items() if name == annotator}
+
+    def widen(self, numbers: Iterable[float | None]) -> None:
+        """Give each of these numbers a position of its own where the labels are numbers: else the nearest stands in."""
+        if self.form.scale.interval:
+            known = [*self.form.scale.values, *(number for number in numbers if number is not None)]
+            self.form = replace(self.form, scale=self.form.scale.with_values(known))
 
     def annotators(self) -> dict[str, int]:
         """Number of items that each annotator has graded in full, by name."""

@@ -14,7 +14,7 @@ from judgec.labels.review.sheet import Given, LabelSheet, reason_in
 from judgec.labels.split.family import write_whole, writing_whole
 from judgec.records.tasks.registry import TASKS
 from judgec.table.formulas import guarded, unguarded
-from judgec.table.rows.cells import as_grade, is_missing
+from judgec.table.rows.cells import as_grade, as_number, is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Row
 from judgec.table.tables import read_table
@@ -86,6 +86,7 @@ def import_sheet(
             the annotators; each with its line.
     """
     table = read_table(str(path))
+    sheet.widen(number for name in sheet.form.columns for number in map(as_number, table.column(name).values))
     form = sheet.form
     missing = [name for name in ("item_id", *form.columns) if name not in table.columns]
     if missing:

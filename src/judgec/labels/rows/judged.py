@@ -115,9 +115,12 @@ def _cells(
 
 def cells_in(table: Table, names: Collection[str], task: Task) -> dict[str, dict[str, object]]:
     """Cells of further columns by item, the first that is not empty; of a column with aspects, see ``verdicts_in``."""
-    collected = collect_items(table, task)
+    there = list(dict.fromkeys(one for one in names if one in table.columns))
     found: dict[str, dict[str, object]] = {}
-    for name in dict.fromkeys(one for one in names if one in table.columns):
+    if not there:
+        return found
+    collected = collect_items(table, task)
+    for name in there:
         cells = found[name] = {}
         for item, cell in zip(collected.item_of, table.column(name).cells(), strict=True):
             if item >= 0 and not is_missing(cell):

@@ -1,6 +1,6 @@
-"""Values with their intervals as a drawing: a dot and a line a row, on one axis."""
+"""Values with their intervals as a drawing: a dot and a line a row, on one axis; several kinds of value in groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -13,6 +13,8 @@ from judgec.report.page.charts import cut_to
 WIDTH = 560
 NARROW = 420  # as the other drawings of a page, so that letters are as large on a phone
 ROW = 22
+CLOSE = 14  # between the rows of one group
+KEY = 24  # what the kinds of value are called, above the drawing
 LETTER = 7  # units of the drawing that a letter of a name takes
 FOOT = 30
 RIGHT = 24
@@ -20,16 +22,26 @@ MOST_LETTERS = 34
 MOST_TICKS = 5
 
 
-def interval_chart(rows: Mapping[str, Estimate], label: str, *, digits: int = 2, width: int = WIDTH) -> Markup:
+def interval_chart(
+    rows: Mapping[str, Estimate] | Mapping[str, Sequence[Estimate]],
+    label: str,
+    *,
+    kinds: Sequence[str] = (),
+    digits: int = 2,
+    width: int = WIDTH,
+) -> Markup:
     """The drawing; nothing where no value is known.
 
     Args:
-        rows: From top to bottom. One without a value says so, one without an interval is a dot alone.
+        rows: From top to bottom, one value each or a group of several. One without a value says so, one without an
+            interval is a dot alone.
         label: What it shows, for screen readers.
+        kinds: Of values in a group, which are marked alike in all of them: at most three.
         digits: Of the axis and of what a dot says on hover.
         width: Of the drawing.
     """
-    ends = [end for one in rows.values() for end in (one.value, one.low, one.high) if end is not None]
+    groups = {name: [one] if isinstance(one, Estimate) else list(one) for name, one in rows.items()}
+    ends = [end for own in groups.values() for one in own for end in (one.value, one.low, one.high) if end is not None]
     if not ends:
         return Markup()
     most = min(MOST_LETTERS, width // 3 // LETTER)
@@ -43,23 +55,31 @@ def interval_chart(rows: Mapping[str, Estimate], label: str, *, digits: int = 2,
 
     step = _step((high - low) or 1.0)
     ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-    drawn = [
-        {
-            "name": cut_to(name, most),
-            "y": ROW * place + ROW // 2,
-            "left": at(one.low) if one.high is not None else None,
-            "right": at(one.high),
-            "dot": at(one.value),
-            "said": f"{name}: {show(one, digits)}" if one.value is not None else "unknown",
-        }
-        for place, (name, one) in enumerate(rows.items())
-    ]
+    drawn, top = [], KEY if kinds else 0
+    for name, own in groups.items():
+        for place, one in enumerate(own):
+            called = f"{name}, {kinds[place]}" if kinds else name
+            drawn.append(
+                {
+                    "name": cut_to(name, most) if place == (len(own) - 1) // 2 else "",
+                    "y": top + CLOSE * place + ROW // 2,
+                    "left": at(one.low) if one.high is not None else None,
+                    "right": at(one.high),
+                    "dot": at(one.value),
+                    "kind": place,
+                    "said": f"{called}: {show(one, digits)}" if one.value is not None else "unknown",
+                }
+            )
+        top += CLOSE * (len(own) - 1) + ROW
     values = {
         "width": width,
-        "height": ROW * len(rows) + FOOT,
+        "height": top + FOOT,
         "names": names,
         "label": label,
         "rows": drawn,
+        "kinds": [
+            {"x": names + place * (width - names) // len(kinds), "text": kind} for place, kind in enumerate(kinds)
+        ],
         "ticks": [{"x": at(float(tick)), "text": f"{tick + 0.0:.{digits}f}"} for tick in ticks],
     }
     return render("intervals.html", values)

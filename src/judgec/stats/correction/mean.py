@@ -5,8 +5,9 @@ from scipy import stats
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.correction.ppi import MIN_CLUSTERS, cluster_sums, unseen_variance
 
+MIN_CLUSTERS = 3
+PLUS = 2.0  # successes, and failures, added to a share: Agresti and Coull (1998), The American Statistician 52(2)
 METHOD = "mean, clustered by query, Student's t"
 
 
@@ -50,3 +51,27 @@ def clustered_mean(
     variance = seen + step**2 * unseen_variance(changed, imagined)
     half = float(stats.t.isf((1 - level) / 2, resting - 1)) * float(np.sqrt(variance))
     return plain.model_copy(update={"value": mean, "low": max(-1.0, mean - half), "high": min(1.0, mean + half)})
+
+
+def cluster_sums(parts: FloatArray, cluster: IntArray) -> FloatArray:
+    """Sum of ``parts`` over each cluster, in the order of the codes."""
+    codes = np.unique(cluster, return_inverse=True)[1]
+    return np.bincount(codes, weights=parts).astype(np.float64)
+
+
+def unseen_variance(share: float, n: float) -> float:
+    """By how much the variance of a share is larger when two successes and two failures are added; at least 0.
+
+    Args:
+        share: As seen, 0-1.
+        n: Independent draws behind it.
+    """
+    padded = (share * n + PLUS) / (n + 2 * PLUS)
+    return max(0.0, padded * (1 - padded) / (n + 2 * PLUS) - share * (1 - share) / n)
+
+
+def within_unit(estimate: Estimate) -> Estimate:
+    """The estimate of a share: value and limits cut at 0 and 1."""
+    limits = {name: getattr(estimate, name) for name in ("value", "low", "high")}
+    cut = {name: min(1.0, max(0.0, limit)) for name, limit in limits.items() if limit is not None}
+    return estimate.model_copy(update=cut)

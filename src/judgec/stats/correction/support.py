@@ -2,27 +2,29 @@
 
 from collections.abc import Sequence
 
+from scipy import special
+
 from judgec.records.label import FloatArray
 
-# Of items drawn as the n labelled ones were, a share Beta(2, n - 1) lies outside their range: above 6 / (n + 1) with
-# a chance of 1.7 %.
-OUTSIDE = 6.0
+# Of items drawn as the n labelled ones were a share Beta(2, n - 1), about Gamma(2) / (n + 1), is outside their range.
+REFUSED = 0.017  # chance that a random sample is refused: above 6 / (n + 1)
 RARE = 0.01  # chance below which a random sample would have missed a kind of item
 
 
-def out_of_range(labelled: FloatArray, others: FloatArray, draws: int) -> str:
+def out_of_range(labelled: FloatArray, others: FloatArray, draws: int, *, looks: int = 1) -> str:
     """The reason why the labelled scores do not cover the other ones, or an empty text.
 
     Args:
         labelled: The judge's scores of the labelled items; no NaN.
         others: Its scores of the items that nobody labelled; no NaN.
         draws: Independent draws behind the labelled items: their queries.
+        looks: So many samples are looked at; the chance that any random one is refused stays the same.
     """
     if not len(labelled) or not len(others):
         return ""
     low, high = float(labelled.min()), float(labelled.max())
     outside = float(((others < low) | (others > high)).mean())
-    allowed = OUTSIDE / (draws + 1)
+    allowed = float(special.gammainccinv(2, REFUSED / looks)) / (draws + 1)
     if outside <= allowed:
         return ""
     return (

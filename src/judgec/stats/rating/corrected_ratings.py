@@ -20,7 +20,7 @@ from scipy import stats
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.correction.ppi import unseen_variance
+from judgec.stats.correction.mean import unseen_variance
 from judgec.stats.intervals.significance import holm
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_near
 from judgec.stats.rating.ratings import MEAN_RATING
@@ -66,6 +66,15 @@ class CorrectedRatings:
     def order(self) -> tuple[int, ...]:
         """Agents by corrected rating, best first."""
         return tuple(sorted(range(len(self.agents)), key=lambda one: -(self.corrected[one].value or 0.0)))
+
+    def difference(self, agent: str, other: str) -> Estimate:
+        """Corrected rating of ``agent`` minus that of ``other``."""
+        i, j = self.agents.index(agent), self.agents.index(other)
+        found = self.differences[min(i, j), max(i, j)]
+        if i < j:
+            return found
+        turned = {"value": found.value, "low": found.high, "high": found.low}
+        return found.model_copy(update={name: None if one is None else -one for name, one in turned.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import statistic_of_objective
 from judgec.stats.rating.length_control import LengthControlled
+from judgec.stats.systems.compare import SystemComparison
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.graded import GradedAgents
 from judgec.tournament.gate import Held
@@ -40,6 +41,7 @@ class Evaluation:
         relevance: Grades of the documents, or None.
         aspects: Paired tests of agents, and of pools of agents, by the judge and by experts.
         graded: What experts gave the agents' answers, or None.
+        systems: The agents as the judge has them and experts' grades correct it; None without such grades.
         effects: Of the agents' settings, where these are known.
         corrected: Win rates corrected by experts, or None.
         lengths: Ratings at equal length, or None.
@@ -62,6 +64,7 @@ class Evaluation:
     relevance: Relevance | None = None
     aspects: tuple[AspectTest, ...] = ()
     graded: GradedAgents | None = None
+    systems: SystemComparison | None = None
     effects: tuple[MainEffect, ...] = ()
     corrected: Corrected | None = None
     lengths: LengthControlled | None = None
@@ -132,6 +135,8 @@ class Evaluation:
                 }
         if self.aspects:
             report["aspect_tests"] = [test.to_json() for test in self.aspects]
+        if self.systems is not None:
+            report["systems"] = self.systems.to_json()
         if self.effects:
             report["effects"] = [one.to_json() for one in self.effects]
         if self.corrected is not None:

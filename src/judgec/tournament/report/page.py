@@ -9,6 +9,7 @@ from judgec.report import kit
 from judgec.report.items import embedded
 from judgec.report.kit import explained, shown, table, two_lines
 from judgec.report.numbers import count, p_value, percent, statistic_name
+from judgec.report.systems_comparison import comparison_sentences, comparison_tables, forest
 from judgec.stats.intervals.gate import announced
 from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.render import board_sentence
@@ -18,7 +19,7 @@ from judgec.tournament.report.drill import HEAD, TERMS, drilled
 from judgec.tournament.report.effects import COLUMNS as EFFECTS
 from judgec.tournament.report.effects import effects_sentence
 from judgec.tournament.report.evaluation import Evaluation
-from judgec.tournament.report.rates import length_rows, rate_rows
+from judgec.tournament.report.rates import RATES, length_rows
 from judgec.tournament.retrieval import RetrievalTable
 
 MOST_IN_TABLE = 30  # of very many agents those in the table of who beats whom; win_percent.csv has all
@@ -53,11 +54,26 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
             "experts": _experts(found),
             "retrieval": _retrieval(found.retrieval),
             "items": embedded(drilled(found), words=TERMS, head=HEAD),
-            "verdict": board_sentence(found.board),
+            "systems": _systems(found),
+            "verdict": " ".join([*_led(found), board_sentence(found.board)]),
             "standing": "below" if found.unproven else "even" if _level(rows) else "better",
             "next": _next(found),
         },
     )
+
+
+def _led(found: Evaluation) -> list[str]:
+    """The sentences of the comparison that experts' grades correct."""
+    return [] if found.systems is None else comparison_sentences(found.systems)
+
+
+def _systems(found: Evaluation) -> dict[str, object] | None:
+    """The agents' forest plot, and every table of the comparison."""
+    if found.systems is None:
+        return None
+    tables = comparison_tables(found.systems, rest=True)
+    shown = [(one.title, table(list(one.heads), [list(row) for row in one.rows], label=one.title)) for one in tables]
+    return {"forest": forest(found.systems), "first": shown[0][1], "more": shown[1:]}
 
 
 def _level(rows: Sequence[LeaderboardRow]) -> bool:
@@ -140,7 +156,7 @@ def _experts(found: Evaluation) -> dict[str, object] | None:
     if found.corrected is None:
         return None
     said = f"Experts decided {found.corrected.labelled} of {found.corrected.games} games: {found.corrected.sample}."
-    return {"said": said, "table": table(*rate_rows(found.corrected.rates), label="Corrected by experts")}
+    return {"said": said, "table": table(*RATES.screen(found.corrected.rates), label="Corrected by experts")}
 
 
 def _retrieval(retrieval: RetrievalTable | None) -> dict[str, object] | None:

@@ -11,9 +11,12 @@ from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.report.columns import Column, TableColumns
 from judgec.report.numbers import UNKNOWN, between, number, rating, show, signed
+from judgec.stats.correction.mean import MIN_CLUSTERS
+from judgec.stats.rating.corrected_ratings import CorrectedRatings, corrected_ratings
 from judgec.stats.rating.expert_sample import expert_points, require_random
 from judgec.stats.rating.length_control import LengthControlled, length_controlled
-from judgec.stats.rating.prediction_powered import CorrectedRates, corrected_win_rates
+from judgec.stats.systems.means import Cells, corrected_means
+from judgec.stats.systems.rows import WIN_RATE, PairRows
 from judgec.tournament.files.entries import Entries
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -98,13 +101,15 @@ class Corrected:
     """Points per game as judged and as experts correct them.
 
     Args:
-        rates: By agent.
+        rates: Of each agent.
+        ratings: As experts would give them.
         games: Games that the judge has not learned from: what the rates are about.
         labelled: Games that an expert looked at.
         sample: How they are known to be a random sample.
     """
 
-    rates: CorrectedRates
+    rates: tuple[RateRow, ...]
+    ratings: CorrectedRatings
     games: int
     labelled: int
     sample: str
@@ -112,7 +117,7 @@ class Corrected:
     def to_json(self) -> dict[str, object]:
         """Rates by agent, and the sample."""
         return {
-            **RATES.json(rates_of(self.rates)),
+            **RATES.json(self.rates),
             "expert_sample": {"games": self.games, "labelled": self.labelled, "random": self.sample},
         }
 
@@ -130,8 +135,13 @@ def correct(games: Games, labelled: Games, source: str) -> Corrected:
     """
     expert = expert_points(games, labelled, source)
     sample = require_random(games, expert, source, claimed=False)
-    rates = corrected_win_rates(games, expert, random_sample=True)
-    return Corrected(rates, len(games.a), int((~np.isnan(expert)).sum()), sample)
+    rows = PairRows(games.query, games.a, games.b, games.agents, games.score, expert).rows
+    cells = Cells.of(rows.query, rows.system, len(rows.names))
+    found = corrected_means(cells, rows.measures[WIN_RATE])
+    raw = found.judge.estimates(found.judge.queries >= MIN_CLUSTERS)
+    both = zip(rows.names, raw, found.corrected.estimates(found.enough), strict=True)
+    rates = tuple(RateRow(*one, found.weight) for one in both)
+    return Corrected(rates, corrected_ratings(games, expert), len(games.a), int((~np.isnan(expert)).sum()), sample)
 
 
 def equal_lengths(games: Games, entries: Entries) -> tuple[LengthControlled | None, tuple[str, ...]]:
@@ -163,17 +173,6 @@ def length_rows(found: LengthControlled) -> Rows:
     bounds = UNKNOWN if UNKNOWN in {low, high} else f"{low} .. {high}"
     columns, rows = LENGTHS.screen(best_first(found))
     return columns, [*rows, ("(a much longer answer gains)", signed(effect.value, 0), bounds)]
-
-
-def rate_rows(rates: CorrectedRates) -> Rows:
-    """Column names and rows: raw, corrected and how far the judge was trusted."""
-    return RATES.screen(rates_of(rates))
-
-
-def rates_of(rates: CorrectedRates) -> list[RateRow]:
-    """The agents' rates as rows."""
-    every = zip(rates.agents, rates.raw, rates.corrected, rates.weight.tolist(), strict=True)
-    return [RateRow(*one) for one in every]
 
 
 def lengths_of(found: LengthControlled) -> list[LengthRow]:

@@ -8,9 +8,10 @@ from judgec.connect.tracking.metrics import all_or_headline
 from judgec.connect.tracking.runs import TournamentRun
 from judgec.labels.rows.items import digest
 from judgec.records.estimate import Estimate
+from judgec.report.systems_comparison import comparison_metrics
 from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
-from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
+from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of
 from judgec.tournament.report.tables import FILES
 
 RATED = 6  # agents whose ratings stand on the run of the judge's version
@@ -75,7 +76,9 @@ def _metrics(found: Evaluation) -> dict[str, Estimate | float]:
     if found.retrieval is not None:
         metrics |= found.retrieval.columns().metrics(list(found.retrieval.by_agent.items()))
     if found.corrected is not None:
-        metrics |= RATES.metrics(rates_of(found.corrected.rates))
+        metrics |= RATES.metrics(found.corrected.rates)
+    if found.systems is not None:
+        metrics |= comparison_metrics(found.systems)
     if found.lengths is not None:
         metrics |= {**LENGTHS.metrics(lengths_of(found.lengths)), "length_effect": found.lengths.length_effect}
     if found.flip_rate is not None:

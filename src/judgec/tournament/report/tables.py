@@ -8,7 +8,7 @@ from judgec.tournament.report.aspects import COLUMNS
 from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.effects import COLUMNS as EFFECTS
 from judgec.tournament.report.evaluation import Evaluation
-from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
+from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of
 
 Rows = list[list[object]]
 
@@ -60,7 +60,7 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
     if found.relevance is not None and found.relevance.judged:
         tables["relevance"] = _relevance(found.relevance)
     if found.corrected is not None:
-        tables["win_rates"] = RATES.csv(rates_of(found.corrected.rates))
+        tables["win_rates"] = RATES.csv(found.corrected.rates)
     if found.lengths is not None:
         tables["length_controlled"] = LENGTHS.csv(lengths_of(found.lengths))
     return tables

@@ -9,8 +9,7 @@ from judgec.records.audit import RANK, Finding, Status
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.numbers import percent
-from judgec.stats.correction.mean import clustered_mean
-from judgec.stats.correction.ppi import within_unit
+from judgec.stats.correction.mean import clustered_mean, within_unit
 
 LEVEL = 0.95
 MOST_TIMES = 1000  # as many items as were audited; beyond that no number is named

@@ -25,6 +25,7 @@ from judgec.verbs.cli.commands import (
     index,
     probe,
     rank,
+    systems,
     watch,
 )
 from judgec.verbs.cli.demo import demo
@@ -58,7 +59,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "export": export,
         "watch": watch,
     },
-    "Tournaments": {"evaluate": evaluate, "rank": rank},
+    "Tournaments": {"systems": systems, "evaluate": evaluate, "rank": rank},
     "Documents and agents": {"index": index, "answer": answer, "compile-agent": compile_agent},
     "Test queries and probes": {
         "generate-queries": generate_queries,

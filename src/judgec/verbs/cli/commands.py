@@ -31,6 +31,7 @@ from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 from judgec.verbs.options.index import IndexOptions
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.options.rank import RankOptions
+from judgec.verbs.options.systems import SystemsOptions
 from judgec.verbs.options.watch import WatchOptions
 
 
@@ -197,6 +198,28 @@ def rank(options: RankOptions, *, verbose: VerboseOption = False, json: JsonOpti
     from judgec.verbs.rank import ranking_report
 
     run_shown(ranked.run, options, ranking_report, json=json, verbose=verbose)
+
+
+@command_of(SystemsOptions)
+def systems(
+    options: SystemsOptions,
+    *,
+    report: ReportOption = None,
+    junit: JunitOption = None,
+    verbose: VerboseOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare systems by a judge's verdicts on all rows, corrected by people's labels of some: which is best, how sure.
+
+    Example: judgec systems answers.csv --map system=agent --annotators expert --judges gpt4 --best 5 --accept-at 4
+    """
+    from judgec.verbs.cli.output import needs_gate, run_shown
+    from judgec.verbs.systems import systems as compared
+    from judgec.verbs.systems import systems_report
+
+    needs_gate(junit, gated=options.gate is not None, option="--gate")
+    shown = partial(systems_report, options=options, file=report)
+    run_shown(compared.run, options, shown, json=json, verbose=verbose, page=report, junit=junit)
 
 
 @command_of(IndexOptions)

@@ -88,10 +88,15 @@ def next_labels(options: NextOptions, *, json: JsonOption = False) -> None:
     """Choose unlabelled items to grade: half those that a judge is least sure of, half at random.
 
     Example: judgec labels next items.csv 50 --judge NAME
+
+    With --for systems: whole queries at random, of systems that the labels do not tell apart yet.
     """
     from judgec.verbs.cli.output import run_barred, show
-    from judgec.verbs.next_labels import choose_next, chosen_report
+    from judgec.verbs.next_labels import choose_for_systems, choose_next, chosen_report, drawn_report
 
+    if options.for_ is not None:
+        show(drawn_report(run_barred(choose_for_systems, options, json=json), options), json=json)
+        return
     show(chosen_report(run_barred(choose_next, options, json=json), options), json=json)
 
 

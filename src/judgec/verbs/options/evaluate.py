@@ -10,6 +10,7 @@ from judgec.verbs.options.shared import (
     BatchSpending,
     Columns,
     Factors,
+    Gate,
     HasCitations,
     InFlight,
     Judges,
@@ -60,10 +61,7 @@ class EvaluateOptions(BatchSpending, Places):
         Path, Option("The folder for report.html, report.json and CSV files.", metavar="DIR", panel="Output")
     ] = Path("evaluation")
     unproven: Unproven = False
-    gate: Annotated[
-        str | None,
-        Option("Exit 1 unless this is shown; the margin is in Elo points.", metavar="'NEW>=OLD-30'", panel="Output"),
-    ] = None
+    gate: Gate = None
     queries: Annotated["Source | None", QueriesTable] = None
     answers: Annotated[
         "tuple[Source, ...]",

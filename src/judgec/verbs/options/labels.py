@@ -113,14 +113,21 @@ class NextOptions(LabelColumns, Spending, Places):
     file: Given
     next: Annotated[int, Option("How many.", metavar="N", positional=True, least=1, panel="What")]
     judge: Annotated[
-        str,
+        str | None,
         Option(
             "The judge that picks the items it is unsure of; zero-shot[:TASK] needs no labels.",
             metavar="NAME[@VERSION]",
-            needed=True,
             panel="What",
         ),
-    ]
+    ] = None
+    for_: Annotated[
+        Literal["systems"] | None,
+        Option(
+            "Tell systems apart: whole queries at random, of those that judgec systems does not tell apart.",
+            flag="--for",
+            panel="What",
+        ),
+    ] = None
     lm: OtherLm = None
     out: Annotated[Path, Option("Where the chosen items go.", metavar="OUT.csv", panel="Output")] = Path("next.csv")
     seed: Seed = 0

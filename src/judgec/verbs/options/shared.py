@@ -159,6 +159,14 @@ Votes = Annotated[
         metavar="FILE",
     ),
 ]
+Gate = Annotated[
+    str | None,
+    Option(
+        "Exit 1 unless this is shown; the margin is in Elo points, of systems in units of their table (NEW>=OLD-.05).",
+        metavar="'NEW>=OLD-30'",
+        panel="Output",
+    ),
+]
 Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
 TrackingUri = Annotated[
     str | None,
