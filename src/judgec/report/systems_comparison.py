@@ -152,9 +152,13 @@ def undecided(found: SystemComparison) -> tuple[str, ...]:
 def _more(found: SystemComparison) -> str:
     """The labels that would tell the first system from those beside it, and where there are too few rows for them."""
     first = next(iter(found.letters), "")
-    more = {name: n for name, n in found.needed.items() if n}
+    told = {name for name, one in found.systems.items() if one.figures[found.statistic].corrected.low is not None}
+    more = {name: n for name, n in found.needed.items() if n and name in told}  # a note has those without an interval
     beyond = {name: n for name, n in more.items() if n > found.systems[name].n - found.systems[name].labelled}
     own = [(name, n) for name, n in more.items() if name not in beyond]
+    each = max((found.systems[name].labelled + n for name, n in own), default=0)
+    if first in told and first not in dict(own) and (lacks := each - found.systems[first].labelled) > 0:
+        own.append((first, lacks))
     said = [f"{count(n)}{'' if place else ' more labels'} of {name}" for place, (name, n) in enumerate(own)]
     rest = f" and more of {len(said) - MOST_NAMED} others" if len(said) > MOST_NAMED else ""
     them = "them" if len({first, *dict(own)}) > 2 else "it"

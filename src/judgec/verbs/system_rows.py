@@ -158,9 +158,12 @@ def _systems(where: str, whole: JudgedLabels, own: Mapping[str, str], *, accepts
     kept = np.array([all(one) for one in answered], dtype=bool)
     names = tuple(sorted({name for one, has in zip(answered, kept, strict=True) if has for name in one}))
     if len(names) < LEAST_SYSTEMS:
-        there = f"one system, {names[0]}" if names else f"no column says which system answered ({listed(sides)})"
+        least = f"at least {LEAST_SYSTEMS} are compared"
+        if names:
+            raise UserError(f"{where}: one system, {names[0]}; {least}. Add the rows of another.")
         typed = " ".join(f"--map COLUMN={name}" for name in sides)
-        raise UserError(f"{where}: {there}; at least {LEAST_SYSTEMS} are compared. Name their column: {typed}.")
+        seen = f"no column says which system answered ({listed(sides)})"
+        raise UserError(f"{where}: {seen}; {least}. Name their column: {typed}.")
     rows = np.flatnonzero(kept)
     code = {name: place for place, name in enumerate(names)}
     system = np.array([[code[name] for name in answered[row]] for row in rows.tolist()], dtype=np.int64)

@@ -176,9 +176,9 @@ def _held(found: SystemComparison, gate: RatingGate, demand: str) -> Gate:
     pair = next(pair for pair in found.pairs if {pair.a, pair.b} == {gate.agent, gate.other})
     difference = pair.difference if pair.a == gate.agent else turned(pair.difference)
     verdict: GateVerdict = "not shown"
-    if difference.low is not None and difference.low > gate.margin:
+    if difference.low is not None and difference.low >= gate.margin:
         verdict = "passed"
-    elif difference.high is not None and difference.high <= gate.margin:
+    elif difference.high is not None and difference.high < gate.margin:
         verdict = "failed"
     why = f"{gate.agent} - {gate.other} = {show(difference, sign=True)}, margin {gate.margin:+g}"
     return Gate(demand, verdict, f"{why}; {difference.note}" if difference.note else why)

@@ -315,7 +315,11 @@ def _figures(found: CorrectedMeans, refused: Sequence[str]) -> list[SystemFigure
         strict=True,
     )
     return [
-        SystemFigure(experts, judge, *(Estimate(value=None, note=why) if why else one for one in corrected))
+        SystemFigure(
+            experts,
+            judge,
+            *(Estimate(value=None, note=why or one.note) if why or one.low is None else one for one in corrected),
+        )
         for (experts, judge, *corrected), why in zip(figures, refused, strict=True)
     ]
 
