@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgec.records.estimate import Estimate
-from judgec.report.systems_comparison import comparison_sentences, comparison_tables, forest, tied, undecided
+from judgec.report.systems_comparison import comparison_sentences, comparison_tables, forest
 from judgec.stats.systems.compare import SystemComparison, SystemDifference, compare_judges
 from judgec.stats.systems.rows import SystemRows
 
@@ -24,30 +24,36 @@ def compared(shares: dict[str, float], *, labelled: float = 0.5, queries: int = 
 
 def test_one_system_above_all_is_best_and_the_others_are_what_is_open() -> None:
     found = compared({"worse": 0.3, "good": 0.95, "alike": 0.3})
-    assert tied(found) == []
-    assert {*undecided(found)} == {"worse", "alike"}
+    assert found.beside == []
+    assert {*found.undecided} == {"worse", "alike"}
     (said,) = comparison_sentences(found)
     assert said.startswith("good is best")
 
 
 def test_systems_beside_the_first_are_what_more_labels_are_for() -> None:
     found = compared({"low": 0.1, "one": 0.8, "other": 0.8})
-    assert {tied(found)[0], next(iter(found.letters))} == {"one", "other"}
-    assert {*undecided(found)} == {"one", "other"}
-    needed = replace(found, needed={tied(found)[0]: 70})
-    assert f"70 more labels of {tied(found)[0]}" in comparison_sentences(needed)[1]
-    never = replace(found, needed={tied(found)[0]: None})
-    assert tied(found)[0] in comparison_sentences(never)[1]
+    assert {found.beside[0], next(iter(found.letters))} == {"one", "other"}
+    assert {*found.undecided} == {"one", "other"}
+    needed = replace(found, needed={found.beside[0]: 70})
+    assert f"70 of {found.beside[0]} would tell" in comparison_sentences(needed)[1]
+    first, beside = next(iter(found.letters)), found.beside[0]
+    fewer = replace(found.systems[first], labelled=found.systems[beside].labelled - 9)
+    both = replace(found, needed={beside: 70}, systems={**found.systems, first: fewer})
+    assert f"79 more labels of {first}, 70 of {beside} would tell {beside} from" in comparison_sentences(both)[1]
+    enough = replace(found, needed={first: 12})
+    assert f"12 more labels of {first} would tell {beside} from {first}" in comparison_sentences(enough)[1]
+    never = replace(found, needed={found.beside[0]: None})
+    assert found.beside[0] in comparison_sentences(never)[1]
 
 
 def test_all_told_apart_leaves_nothing_open() -> None:
-    assert undecided(compared({"a": 0.05, "b": 0.5, "c": 0.95}, labelled=0.9)) == ()
+    assert compared({"a": 0.05, "b": 0.5, "c": 0.95}, labelled=0.9).undecided == ()
 
 
 def test_system_with_few_labels_has_no_letter_and_is_open() -> None:
     found = compared({"a": 0.2, "b": 0.9}, labelled=0.005)
     assert not found.letters
-    assert {*undecided(found)} == {"a", "b"}
+    assert {*found.undecided} == {"a", "b"}
     assert "labels enough" in comparison_sentences(found)[0]
     assert [row[-1] for row in comparison_tables(found)[0].rows] == ["-", "-"]
 

@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ from judgec.lm.watch import Silent
 from judgec.raters.judge import JudgeTree
 from judgec.raters.programs import Program
 from judgec.raters.tree import Calibrated, RecordedLeaf
+from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.report.report import write_page
 from judgec.stats.systems.rows import PairRows, SystemRows
 from judgec.tournament.files.reading import Sources
+from judgec.tournament.gate import parse_gate
 from judgec.verbs.evaluate import _require_asked
 from judgec.verbs.next_labels import choose_for_systems, whole_queries
 from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.options.systems import SystemsOptions
 from judgec.verbs.system_rows import JudgedSystems, read_systems
-from judgec.verbs.systems import systems_report
+from judgec.verbs.systems import _held, systems_report
 from judgec.verbs.tournament_judges import TournamentJudge, TournamentJudges
 from judgec.verbs.whom import as_loaded
 from tests.compile.small import compiled_from, write
@@ -169,6 +172,17 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[judgec.ComparedS
     home = tmp_path_factory.mktemp("systems")
     found = judgec.systems(pd.DataFrame(ANSWERS), home=home, gate="new>=old-.05", **HOW)
     return found, home
+
+
+@pytest.mark.parametrize(("gate", "verdict"), [("new>=old", "passed"), ("old>=new", "failed")])
+def test_gate_says_what_the_letters_say_where_an_interval_ends_at_zero(
+    compared: tuple[judgec.ComparedSystems, Path], gate: str, verdict: str
+) -> None:
+    """Holm shows some pairs whose common interval reaches over 0; it is cut there."""
+    found = compared[0].found
+    at_zero = Estimate(value=0.2, low=0.0, high=0.4)
+    pairs = tuple(replace(one, difference=at_zero) if one.b == "old" else one for one in found.pairs if one.a == "new")
+    assert _held(replace(found, pairs=pairs), parse_gate(gate, found.systems), gate).verdict == verdict
 
 
 def test_best_system_is_named_and_the_gate_held(compared: tuple[judgec.ComparedSystems, Path]) -> None:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -121,6 +122,11 @@ class Scale(BaseModel):
         if len(numbers) == len(self.grades):
             return tuple(numbers)
         return tuple(float(position) for position in range(len(self.grades)))
+
+    @property
+    def step(self) -> float:
+        """Distance of two neighbouring grades; 0 on an interval scale, which has no steps."""
+        return 0.0 if self.interval else min(high - low for low, high in pairwise(self.values))
 
     @property
     def accept_index(self) -> int | None:

@@ -123,7 +123,7 @@ def comparison_sentences(found: SystemComparison) -> list[str]:
     figure = f"{NAMES[found.statistic]} {show(found.systems[first].figures[found.statistic].corrected)}"
     if not others:
         return [f"{first} has {figure}, and no other system has labels enough to be compared with it{favoured}."]
-    ties = tied(found)
+    ties = found.beside
     if not ties:
         return [f"{first} is best, {figure}: better than every other system (5 %, all pairs, Holm){favoured}."]
     beaten = [name for name in others if name not in ties]
@@ -133,43 +133,30 @@ def comparison_sentences(found: SystemComparison) -> list[str]:
     return [f"{said}{favoured}.", *filter(None, [_more(found)])]
 
 
-def tied(found: SystemComparison) -> list[str]:
-    """Systems that are not told apart from the first one."""
-    first = next(iter(found.letters), "")
-    apart = {pair.b for pair in found.pairs if pair.a == first and pair.shown}
-    return [name for name in found.letters if name != first and name not in apart]
-
-
-def undecided(found: SystemComparison) -> tuple[str, ...]:
-    """The first system and those beside it; where it is apart all that are not told apart; those with few labels."""
-    few = [name for name in found.systems if name not in found.letters]
-    beside = tied(found)
-    open_ = {name for pair in found.pairs if not pair.shown and pair.b for name in (pair.a, pair.b)} - {*few}
-    first = {*list(found.letters)[:1], *beside} if beside else open_
-    return tuple(name for name in found.systems if name in first or name in few)
-
-
 def _more(found: SystemComparison) -> str:
     """The labels that would tell the first system from those beside it, and where there are too few rows for them."""
-    first = next(iter(found.letters), "")
-    told = {name for name, one in found.systems.items() if one.figures[found.statistic].corrected.low is not None}
-    more = {name: n for name, n in found.needed.items() if n and name in told}  # a note has those without an interval
-    beyond = {name: n for name, n in more.items() if n > found.systems[name].n - found.systems[name].labelled}
-    own = [(name, n) for name, n in more.items() if name not in beyond]
-    each = max((found.systems[name].labelled + n for name, n in own), default=0)
-    if first in told and first not in dict(own) and (lacks := each - found.systems[first].labelled) > 0:
-        own.append((first, lacks))
-    said = [f"{count(n)}{'' if place else ' more labels'} of {name}" for place, (name, n) in enumerate(own)]
+    first, have = next(iter(found.letters)), {name: one.labelled for name, one in found.systems.items()}
+    needs = {name: found.needed.get(name, 0) for name in found.beside}
+    alike = [name for name, n in needs.items() if n is None]
+    enough = [name for name, n in needs.items() if n == 0]
+    beyond = {name: n for name, n in needs.items() if n and n > found.systems[name].n - have[name]}
+    near = {name: n for name, n in needs.items() if n and name not in beyond}
+    if near:  # the first needs as many labels as they have then
+        own = max(have[name] + n for name, n in near.items()) - have[first]
+    else:
+        own = 0 if beyond else found.needed.get(first) or 0
+    said = [f"{count(n)} of {name}" for name, n in {first: own, **near}.items() if n > 0]
     rest = f" and more of {len(said) - MOST_NAMED} others" if len(said) > MOST_NAMED else ""
-    them = "them" if len({first, *dict(own)}) > 2 else "it"
-    parts = [f"About {', '.join(said[:MOST_NAMED])}{rest} would tell {them} from {first}."] if said else []
-    beyond.pop(first, None)
+    told, parts = [*near, *enough], []
+    if said:
+        them = "them" if len(told) == len(needs) > 1 else _named(told)
+        listed = ", ".join(said[:MOST_NAMED]).replace(" of ", " more labels of ", 1)
+        parts.append(f"About {listed}{rest} would tell {them} from {first}.")
     if beyond:
         least = min(beyond, key=beyond.__getitem__)
         much = f"{least} about {count(beyond[least])} more labels"
         parts.append(f"{_named(list(beyond))} would take further queries, too: {much}.")
-    never = [name for name, n in found.needed.items() if n is None and name != first]
-    parts += [f"{_named(never)} and {first} are alike in these rows."] if never else []
+    parts += [f"{_named(alike)} and {first} are alike in these rows."] if alike else []
     return " ".join(parts)
 
 

@@ -417,8 +417,9 @@ def on_new_items(whole: JudgedLabels, name: str, *, needed: bool = True) -> tupl
     if kept:
         notes.append(f"{from_}: for {len(kept)} of them the out-of-fold judgments of {judge} are measured")
     if gone:
-        rest = f"{len(gone)} are left out, {len(labelled - gone)} are measured; --all keeps them"
-        notes.append(f"{from_}: {rest if needed else f'what it says of {len(gone)} of them counts as unknown'}")
+        unknown = f"what it says of {len(gone)} of them counts as unknown"
+        left_out = f"{len(gone)} are left out, {len(labelled - gone)} are measured; --all keeps them"
+        notes.append(f"{from_}: {left_out if needed else unknown}")
     judged = _recorded_anew(whole, name, kept, gone)
     return judged, Learned(len(learned), kept=False, out_of_fold=len(kept)), notes
 

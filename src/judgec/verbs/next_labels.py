@@ -32,7 +32,6 @@ from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import PREFIXES
 from judgec.report.report import Report
-from judgec.report.systems_comparison import undecided
 from judgec.table.formulas import guarded
 from judgec.table.rows.cells import as_grade, is_missing
 from judgec.table.rows.columns import renamed, require_columns
@@ -331,7 +330,7 @@ def choose_for_systems(options: NextOptions, watch: Watch) -> ChosenQueries:
         ends = scale.listed or (scale.grades[0], scale.grades[-1])
         labels = replace(labels, scale=scale.model_copy(update={"grades": ends, "listed": ()}))
     _require_room(out, labels)
-    systems = undecided(read.compared())
+    systems = read.compared().undecided
     if not systems:
         raise UserError(
             f"{options.file}: every system is told apart from every other, so that more labels decide nothing; systems "

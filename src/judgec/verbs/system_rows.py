@@ -14,11 +14,12 @@ from judgec.labels.rows.conversations import columns_with
 from judgec.lm.watch import Watch
 from judgec.records.consensus import people_mean
 from judgec.records.counts import plural
+from judgec.records.game import SCORE_OF_A
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, Item, LabelSet
-from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
+from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import compares
-from judgec.records.tasks.spec import PAIR_AGENTS
+from judgec.records.tasks.spec import PAIR_AGENTS, PAIR_GRADES
 from judgec.stats.systems.compare import SystemComparison, compare_judges
 from judgec.stats.systems.rows import PairRows, SystemRows
 from judgec.table.rows.cells import as_grade, as_id, as_text
@@ -33,6 +34,7 @@ from judgec.verbs.options.systems import SystemsOptions
 
 STRATUM, CHOSEN = "stratum", "uncertain"  # a column of ``labels next``, and its rows that are no random sample
 LEAST_SYSTEMS = 2
+POINTS = [SCORE_OF_A[grade] for grade in PAIR_GRADES]  # of the first of two
 ASKED = {"query", "query_id", "item_id"}  # columns of which one says which rows belong together
 
 
@@ -179,14 +181,14 @@ def _systems(where: str, whole: JudgedLabels, own: Mapping[str, str], *, accepts
         prefix = own.get(name)
         cells = {} if prefix is None else whole.file.cells.get(f"{prefix}{JUDGED_BY}", {})
         called = {as_id(cell) for cell in cells.values()}
-        name = called.pop() if len(called) == 1 else name  # noqa: PLW2901  # the judge's own, in place of its column's
+        judge_name = called.pop() if len(called) == 1 else name  # in place of its column's
         if pairs:
-            judge = said.probabilities[:, 0] @ _points(labels.scale.grades)
-            found[name] = PairRows(query, system[:, 0], system[:, 1], names, judge[rows], expert[rows], chosen)
+            judge = said.probabilities[:, 0] @ np.array(POINTS)
+            found[judge_name] = PairRows(query, system[:, 0], system[:, 1], names, judge[rows], expert[rows], chosen)
         else:
             accept = None if accepted is None else (_accepts(whole, said, prefix)[rows], accepted[rows])
             judge = said.score.mean(axis=1)
-            found[name] = SystemRows(
+            found[judge_name] = SystemRows(
                 query,
                 system[:, 0],
                 names,
@@ -194,7 +196,7 @@ def _systems(where: str, whole: JudgedLabels, own: Mapping[str, str], *, accepts
                 expert[rows],
                 accept=accept,
                 chosen=chosen,
-                step=_step(labels.scale),
+                step=labels.scale.step,
             )
     if len(rows) < len(kept):
         notes.append(f"{plural(len(kept) - len(rows), 'row')} left out, of which no system is known")
@@ -209,16 +211,11 @@ def _people(whole: JudgedLabels, *, pairs: bool, accepts: bool) -> tuple[FloatAr
     """Means of what each item's annotators gave, over all aspects, and the share of them who accept it."""
     experts, scale = whole.experts, whole.labels.scale
     if pairs:
-        return people_mean(experts.grade_by[:, :, 0], _points(scale.grades)), None
+        return people_mean(experts.grade_by[:, :, 0], np.array(POINTS)), None
     by = experts.accept_by if whole.labels.accept_only else experts.grade_by
     accepted = people_mean(experts.accept_by, np.array(ACCEPT_SCALE.values)).mean(axis=1)
     given = people_mean(by, np.array(scale.values)).mean(axis=1)
     return given, accepted if accepts else None
-
-
-def _points(grades: Sequence[Grade]) -> FloatArray:
-    """Points that each verdict gives the first of two."""
-    return np.array([{"a": 1.0, "b": 0.0, "tie": 0.5}[str(grade)] for grade in grades])
 
 
 def _accepts(whole: JudgedLabels, said: Judgments, prefix: str | None) -> FloatArray:
@@ -239,8 +236,3 @@ def _accepts(whole: JudgedLabels, said: Judgments, prefix: str | None) -> FloatA
 
 def _is_true(cell: object) -> bool:
     return str(as_grade(cell)).lower() in {"true", "1"}
-
-
-def _step(scale: Scale) -> float:
-    """Distance of two neighbouring grades."""
-    return 0.0 if scale.interval else float(np.diff(scale.values).min())

@@ -27,9 +27,7 @@ from judgec.report.systems_comparison import (
     comparison_sentences,
     comparison_tables,
     forest,
-    tied,
     turned,
-    undecided,
 )
 from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.stats.systems.compare import SystemComparison
@@ -85,7 +83,7 @@ class ComparedSystems:
     @property
     def best(self) -> tuple[str, ...]:
         """The system that leads, and those that are not told apart from it."""
-        return (*list(self.found.letters)[:1], *tied(self.found))
+        return (*list(self.found.letters)[:1], *self.found.beside)
 
     @property
     def verdict(self) -> str:
@@ -178,7 +176,7 @@ def _held(found: SystemComparison, gate: RatingGate, demand: str) -> Gate:
     verdict: GateVerdict = "not shown"
     if difference.low is not None and difference.low >= gate.margin:
         verdict = "passed"
-    elif difference.high is not None and difference.high < gate.margin:
+    elif difference.high is not None and difference.high <= gate.margin:
         verdict = "failed"
     why = f"{gate.agent} - {gate.other} = {show(difference, sign=True)}, margin {gate.margin:+g}"
     return Gate(demand, verdict, f"{why}; {difference.note}" if difference.note else why)
@@ -214,7 +212,7 @@ def systems_report(
         next=[] if options is None else _next(compared, options),
         title=f"Which system is best: {Path(read.source).name}",
         facts=f"{said or ''} {plural(rows, 'row')} of {len(found.systems)} systems, {labelled} labelled".strip(),
-        standing="even" if tied(found) or len(found.letters) < 2 else "better",
+        standing="even" if found.beside or len(found.letters) < 2 else "better",
         steps=comparison_sentences(found)[1:] or [SAMPLE],
         charts=forest(found),
         further=every,
@@ -227,6 +225,6 @@ def _next(compared: ComparedSystems, options: SystemsOptions) -> list[str]:
         return [command("ui", home=options.home)]
     found = compared.found
     more = sum(min(n, found.systems[name].n - found.systems[name].labelled) for name, n in found.needed.items() if n)
-    more = more or MIN_LABELLED * len(undecided(found))
+    more = more or MIN_LABELLED * len(found.undecided)
     typed = labels_typed(options, options.file)
     return [command("labels", "next", options.file, str(more), "--for", "systems", *typed, home=options.home)]

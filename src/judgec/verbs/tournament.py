@@ -108,21 +108,15 @@ def tournament_report(tournament: Tournament, gate: str | None = None) -> Report
     """
     found, out = tournament.found, tournament.folder
     tables, full = board_tables(found.board, agent_costs(found.entries))
-    led = [] if found.systems is None else comparison_sentences(found.systems)
-    corrected, every = (
-        ([], [])
-        if found.systems is None
-        else (
-            comparison_tables(found.systems),
-            comparison_tables(found.systems, rest=True),
-        )
-    )
+    if found.systems is not None:
+        tables = [*comparison_tables(found.systems), *tables]
+        full = [*comparison_tables(found.systems, rest=True), *full]
     return Report(
         data=tournament.report,
         gates=None if tournament.gate is None else _gates(tournament, tournament.gate, str(gate)),
-        verdict=[*led, board_sentence(found.board)],
-        tables=[*corrected, *tables],
-        full=[*every, *full, *_further(found)],
+        verdict=[*([] if found.systems is None else comparison_sentences(found.systems)), board_sentence(found.board)],
+        tables=tables,
+        full=[*full, *_further(found)],
         lines=[
             *([effects_sentence(found.effects)] if found.effects else []),
             LETTERS,

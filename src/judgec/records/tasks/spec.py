@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from judgec.errors import UserError
 from judgec.records.conversation import DIALOGUE, TURNS
@@ -16,7 +17,7 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_AGENTS = ("agent_a", "agent_b")
-PAIR_GRADES = ("a", "b", "tie")
+PAIR_GRADES: tuple[Literal["a", "b", "tie"], ...] = ("a", "b", "tie")
 BY_MODELS = {*TURNS, DIALOGUE, STEPS}  # inputs that no rule reads
 TOLD = ("told", "rubric")  # families of what a language model said: only tasks read them that name them
 FAMILIES = (

@@ -10,12 +10,13 @@ from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.records.label import FloatArray
+from judgec.records.ratings import BoolArray
 from judgec.stats.correction.mean import MIN_CLUSTERS
 from judgec.stats.correction.support import out_of_range
 from judgec.stats.rating.corrected_ratings import corrected_ratings
 from judgec.stats.systems.means import METHOD, MIN_LABELLED, Cells, CorrectedMeans, Means, corrected_means, differences
 from judgec.stats.systems.needed import more_labels
-from judgec.stats.systems.rows import RATING, BoolArray, PairRows, SystemRows
+from judgec.stats.systems.rows import RATING, PairRows, SystemRows
 
 DIFFERS = 0.3  # standard deviations between labelled rows and others from which they are no random sample
 CHANCE = 0.05  # of a random sample that differs as much, above which a note says so
@@ -122,6 +123,21 @@ class SystemComparison:
     notes: tuple[str, ...] = ()
     judge: str = ""
     judges: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> list[str]:
+        """Systems that are not told apart from the first one."""
+        first = next(iter(self.letters), "")
+        apart = {pair.b for pair in self.pairs if pair.a == first and pair.shown}
+        return [name for name in self.letters if name != first and name not in apart]
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The first system and those beside it, else all that are not told apart; and those with few labels."""
+        few = [name for name in self.systems if name not in self.letters]
+        open_ = {name for pair in self.pairs if not pair.shown and pair.b for name in (pair.a, pair.b)} - {*few}
+        first = {*list(self.letters)[:1], *self.beside} if self.beside else open_
+        return tuple(name for name in self.systems if name in first or name in few)
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -235,7 +251,7 @@ class _Compared:
             statistic=next(iter(self.found)),
             pairs=pairs,
             letters=_letters([names[i] for i in order if self.known[i]], pairs),
-            favours=_told(names, main.error, _against_others(main), _enough(main.error)),
+            favours=_told(names, main.error, _against_others(main), main.error.enough()),
             needed=needed,
             weight=main.weight,
             notes=tuple(self._notes(needed)),
@@ -342,17 +358,13 @@ def _rated(games: PairRows) -> dict[str, list[SystemFigure]]:
 
 def _against_others(main: CorrectedMeans) -> FloatArray:
     """Weights of the judge's error on each system less its mean error on the others; of two, on the favoured one."""
-    enough = _enough(main.error)
+    enough = main.error.enough()
     own = np.flatnonzero(enough)
     weights = (np.eye(len(enough)) * len(own) - 1.0) / max(len(own) - 1, 1)
     weights[:, ~enough] = 0.0
     if len(own) == 2:
         return weights[own[[int(main.error.value[own].argmax())]]]
     return weights[own] if len(own) > 2 else weights[:0]
-
-
-def _enough(means: Means) -> BoolArray:
-    return (means.n >= MIN_LABELLED) & (means.queries >= MIN_LABELLED)
 
 
 def _told(

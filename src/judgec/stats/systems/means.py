@@ -17,9 +17,10 @@ from scipy import special
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import BoolArray
 from judgec.stats.correction.mean import PLUS, unseen_variance
 from judgec.stats.intervals.significance import holm
-from judgec.stats.systems.rows import BoolArray, Graded
+from judgec.stats.systems.rows import Graded
 
 MIN_LABELLED = 5  # rows, and queries that they are of: fewer have no interval
 NO_VERDICT = 0.5  # stands for a missing judgment of a share; any value keeps the mean unbiased
@@ -106,6 +107,10 @@ class Means:
     def parts(self) -> FloatArray:
         """What each cell adds to the error of its system's mean."""
         return self.labels + self.rest
+
+    def enough(self, least: int = MIN_LABELLED) -> BoolArray:
+        """Systems with so many rows, on so many queries."""
+        return (self.n >= least) & (self.queries >= least)
 
     def limits(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper end of each interval."""
@@ -230,7 +235,7 @@ def corrected_means(
         these_rows=these.or_else(these_alone, alone),
         error=error.means(0.0, level),
         alone=alone,
-        enough=(experts.n >= least) & (experts.queries >= least),
+        enough=experts.enough(least),
         weight=weight,
     )
 

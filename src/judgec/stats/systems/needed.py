@@ -6,8 +6,8 @@ import numpy as np
 from scipy import special
 
 from judgec.records.label import FloatArray
+from judgec.records.ratings import BoolArray
 from judgec.stats.systems.means import MIN_LABELLED, Means, differences
-from judgec.stats.systems.rows import BoolArray
 
 MOST = 10_000_000  # labels; who needs more has equal systems
 POWER = 0.8  # share of tables in which so many labels would do

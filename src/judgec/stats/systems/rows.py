@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import BoolArray
 
-BoolArray = NDArray[np.bool_]
 ACCEPT_RATE, MEAN, WIN_RATE, RATING = "accept_rate", "mean", "win_rate", "rating"
 
 

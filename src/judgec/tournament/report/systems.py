@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from judgec.records.game import SCORE_OF_A
 from judgec.records.label import Label
 from judgec.records.scale import Scale
 from judgec.stats.systems.compare import SystemComparison, compare_judges
@@ -49,7 +50,7 @@ def _answers(
         np.array(said),
         np.array([given.get(cell, np.nan) for cell in marks]),
         accept=(np.array(taken), np.array(accepted)) if known else None,
-        step=0.0 if scale.interval else float(np.diff(scale.values).min()),
+        step=scale.step,
     )
 
 
@@ -68,13 +69,12 @@ def _games(played: Sequence[Played], given: Mapping[Cell, float], learned: Colle
     games = [one.game for one in played]
     sides = [((game.query_id, game.agent_a), (game.query_id, game.agent_b)) for game in games]
     query, names, system = _codes([cell for pair in sides for cell in pair])
-    points = {"a": 1.0, "tie": 0.5, "b": 0.0}
     return PairRows(
         query[::2],
         system[::2],
         system[1::2],
         names,
-        np.array([np.nan if game.query_id in learned else points.get(game.winner or "", np.nan) for game in games]),
+        np.array([np.nan if game.query_id in learned else SCORE_OF_A[game.winner] for game in games]),
         np.array([(np.sign(given.get(a, np.nan) - given.get(b, np.nan)) + 1) / 2 for a, b in sides]),
     )
 
