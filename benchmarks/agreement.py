@@ -21,8 +21,9 @@ import numpy as np
 
 from benchmarks.figures import table, write
 from judgec.compile.assemble import Bench, evidence_only
-from judgec.compile.compile import default_objective
+from judgec.compile.choose import Choice
 from judgec.compile.dataset import Dataset, ratings_of, with_split
+from judgec.compile.prepare import default_objective
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.compile.verify import JUDGES, judge_test, majority, verify
 from judgec.errors import InputError
@@ -87,9 +88,10 @@ def judge_fold(dataset: Dataset, session: Session, seed: int, objective: str) ->
     whole = Split((*dataset.split.train, *dataset.split.dev), (), dataset.split.test, digests={})
     dataset = with_split(labels, whole, seed)
     evidence, goal = EvidenceModel.fit(dataset.train.items), parse_objective(objective)
-    bench = Bench(dataset, session.finish, evidence, seed, no_model=True, objective=goal)
-    prompt = Candidate(UNCOMPILED, judge_module(labels.task, labels.scale, labels.aspects, labels.fields))
-    judged, _ = judge_test(bench, evidence_only(bench, prompt), prompt, prompt)
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
+    bench = Bench(dataset, session.finish, evidence, seed, goal, module, no_model=True)
+    prompt = Candidate(UNCOMPILED, module)
+    judged, _ = judge_test(bench, evidence_only(bench, prompt), prompt, Choice.of_nobody(bench, prompt))
     return {**judged, "random": random_judge(dataset, bench.target(dataset.train), seed)}
 
 

@@ -27,7 +27,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgec.compile.compile import Compiled, compile_judge, default_objective
+from judgec.compile.compile import compile_judge
+from judgec.compile.measured import Compiled
+from judgec.compile.prepare import default_objective
 from judgec.compile.promote import decide
 from judgec.compile.rivals import _baselines
 from judgec.compile.search.candidates import Candidate

@@ -36,8 +36,9 @@ from tests.compile.search import plain
 from tests.service.replies import Call, answer, digest, read_call
 
 from benchmarks.figures import all_done, table
-from judgec.compile.compile import compile_judge, default_objective
+from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import Dataset, Part, make_dataset
+from judgec.compile.prepare import default_objective
 from judgec.compile.search.candidates import first_predictor, task_module
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.labels.labels import label_file
@@ -349,7 +350,7 @@ def run(lm: str, size: int, optimizer: str, seed: int, budget: int | None = None
                     no_reflection=why,
                 )
                 found = compile_judge(labels, settings, session, Silent())
-                calls, promoted, prompt = session.spent.calls, found.decision.promoted, found.chosen.name
+                calls, promoted, prompt = session.spent.calls, found.decision.promoted, found.shipped.name
                 judge = partial(found.judge.judge, ask=measuring.ask)
                 return Run(lm, size, optimizer, seed, _qwk(unseen, judge), calls, prompt, promoted)
             module = theirs(optimizer, session, make_dataset(labels, seed), labels, seed)

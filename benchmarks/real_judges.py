@@ -36,8 +36,9 @@ import pandas as pd
 import judgec
 from benchmarks.agreement import cell
 from benchmarks.figures import table, write
-from judgec.compile.compile import Compiled, default_objective
 from judgec.compile.dataset import ratings_of
+from judgec.compile.measured import Compiled
+from judgec.compile.prepare import default_objective
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.errors import JudgecError
 from judgec.labels.labels import read_label_file
@@ -261,7 +262,7 @@ def rows_of(task: Task) -> list[Row] | str:
             saved=len(task.verdicts),
             promoted=done.promoted,
             seconds=seconds,
-            members=1 if compiled.panel is None else len(compiled.panel.members),
+            members=len(compiled.judge.leaves),
         )
         for aspect in aspects
     ]

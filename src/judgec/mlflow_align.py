@@ -12,7 +12,7 @@ from mlflow.entities import Trace
 from mlflow.genai.judges import make_judge
 from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 
-from judgec.compile.compile import Compiled
+from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import UNCOMPILED, first_predictor
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.connect.feedback import feedback_table
@@ -108,7 +108,7 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         found = compile_and_save(labels, settings, store, os.environ, source=source, watch=Silent())
         compiled = found.saved.compiled
         gain = _raw_gain(compiled, settings)
-        aligned = compiled.chosen.name != UNCOMPILED and (gain.value or 0) > 0
+        aligned = compiled.shipped.name != UNCOMPILED and (gain.value or 0) > 0
         if self._require_shown:
             aligned = aligned and gain.low is not None and gain.low >= 0
         self.report = {**found.report, "aligned": aligned, "raw_gain": gain.to_json()}
@@ -208,7 +208,7 @@ def instructions_of(judge: Judge, compiled: Compiled, start: str) -> str:
         compiled: From its traces.
         start: The instructions that the search started from; unchanged ones give back the judge's own template.
     """
-    predict = first_predictor(compiled.chosen.module)
+    predict = first_predictor(compiled.shipped.module)
     instructions = str(judge.instructions)
     names = {field: variable for variable, field in FIELD_OF.items()}
     if predict.signature.instructions != start:  # these speak of our fields

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgec.compile.compile import Compiled, compile_judge, default_objective
+from judgec.compile.compile import compile_judge
+from judgec.compile.measured import Compiled
+from judgec.compile.prepare import default_objective
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels

@@ -1,13 +1,13 @@
 """Evidence first and a model where that pays: a world in which half of the answers say by themselves what they are."""
 
+import json
 import random
 from pathlib import Path
 
 import pytest
 
 import judgec
-from judgec.compile.cascades import CascadeFound
-from judgec.compile.compile import Compiled
+from judgec.compile.measured import Compiled
 from judgec.compile.settings import Combine, CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
@@ -68,16 +68,15 @@ def test_evidence_first_asks_the_model_about_the_rest_alone(tmp_path: Path, monk
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     with FakeOpenAI(reads_the_code) as server:
         compiled = compiled_with(tmp_path, server)
-        found = compiled.combined
-        assert isinstance(found, CascadeFound)
-        assert found.shipped, found.reason
-        assert 0.3 < found.share < 0.7
-        assert found.minus_strong.value == pytest.approx(0.0, abs=0.02)
+        found = json.loads(json.dumps(compiled.combined["cascade"]))
+        assert found["shipped"], found["reason"]
+        assert 0.3 < found["share"] < 0.7
+        assert found["minus_dear"]["value"] == pytest.approx(0.0, abs=0.02)
         alone = {row.judge: row for row in compiled.costs}
         row = alone["evidence > openai/gpt-4o-mini"]
         assert row.chosen
-        assert row.calls_per_item == pytest.approx(found.share, abs=0.15)
-        assert found.cost_per_1000 is not None
+        assert row.calls_per_item == pytest.approx(found["share"], abs=0.15)
+        assert found["cost_per_1000"] is not None
         dear = alone["zero-shot"].usd_per_1000
         assert dear is not None
         assert row.usd_per_1000 is not None

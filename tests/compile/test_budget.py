@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import Compiled, plan_judge
+from judgec.compile.compile import plan_judge
+from judgec.compile.measured import Compiled
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
@@ -86,7 +87,7 @@ def test_budget_is_never_passed_and_the_best_so_far_is_verified_and_saved(
     assert saved.card.version == 1
     for judgments in compiled.verification.judgments.values():
         assert judgments.scored.all()
-    searched = len(compiled.scored) > 1
+    searched = len(compiled.choice.searched) > 1
     assert searched == (budget > ITEMS + 2)
     assert any("no search" in note for note in compiled.notes) == (not searched)
 

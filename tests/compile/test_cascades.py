@@ -78,7 +78,6 @@ def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(s
     assert found["calls_saved"] == n - round(found["share"] * n)
     assert found["cost_per_1000"] == pytest.approx(1000 * (0.001 + found["share"] * 0.1))
     assert found["minus_dear"]["low"] > -0.02
-    assert found["minus_random"]["low"] > 0
     assert found["minus_dear"]["value"] == pytest.approx(qwk(report, "compiled") - qwk(report, "compiled_single"))
     assert report["prompt"] == "cheap > dear"
     rows = {row["judge"]: row for row in report["costs"]}
@@ -87,9 +86,8 @@ def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(s
     assert rows["cheap > dear"]["calls_per_item"] == pytest.approx(1 + found["share"], abs=0.1)
 
 
-def test_random_escalation_is_what_it_says(shipped: Saved) -> None:
-    """By a second implementation: scikit-learn's kappa of draws with as many dear calls."""
-    found, compiled = found_in(shipped), shipped.compiled
+def test_escalation_is_better_than_as_many_dear_calls_at_random(shipped: Saved) -> None:
+    compiled = shipped.compiled
     recorded = compiled.promotion_test.settings.rated.recorded
     assert recorded is not None
     test, tree = compiled.dataset.test, compiled.judge.rater
@@ -103,8 +101,7 @@ def test_random_escalation_is_what_it_says(shipped: Saved) -> None:
     draws = [np.where(rng.permutation(escalated), dear, cheap) for _ in range(400)]
     at_random = np.mean([cohen_kappa_score(expert, one, weights="quadratic") for one in draws])
     cascade = cohen_kappa_score(expert, np.where(escalated, dear, cheap), weights="quadratic")
-    assert found["minus_random"]["value"] == pytest.approx(cascade - at_random, abs=0.01)
-    assert found["minus_random"]["value"] > 0.1
+    assert cascade - at_random > 0.1
 
 
 def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(home: Path, tmp_path: Path) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.compile import assemble
+from judgec.compile import assemble, rated
 from judgec.compile.assemble import Bench
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.search import search
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.verify import JUDGES
 from judgec.errors import ServiceError, UserError
@@ -244,8 +243,8 @@ def test_calibrators_of_the_prompt_that_is_used_are_fitted_once(
         fitted.append(candidate.name)
         return fit(bench, candidate, part, raw)
 
-    for module in (assemble, search):
+    for module in (assemble, rated):
         monkeypatch.setattr(module, "fitted", counted)
-    chosen = through(tmp_path, "teachable", SMALL).compiled.chosen.name
+    chosen = through(tmp_path, "teachable", SMALL).compiled.shipped.name
     assert chosen != "zero-shot"
     assert fitted.count(chosen) == 1

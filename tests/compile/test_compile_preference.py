@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import Compiled
+from judgec.compile.measured import Compiled
 from judgec.compile.settings import CompileSettings, Weighs
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
@@ -72,7 +72,7 @@ def test_judge_of_preferences_has_to_beat_the_longer_answer_and_is_told_what_to_
     assert outcome.decision.rival == "longest"
     assert "against longest" in outcome.decision.reason
     assert not outcome.decision.promoted
-    prompt = outcome.chosen.module.predictors()[0].signature.instructions
+    prompt = outcome.shipped.module.predictors()[0].signature.instructions
     assert "Weigh brevity alone." in prompt
     assert "depth" not in prompt
     assert "cite the documents" in prompt

@@ -9,12 +9,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.compile.assemble import out_of_fold
-from judgec.compile.costs import beside, with_front
+from judgec.compile.costs import minus_chosen, with_front
 from judgec.compile.dataset import joined
 from judgec.compile.report import Saved
-from judgec.compile.settings import Combine, CompileSettings
+from judgec.compile.settings import Combine, PoolLimit
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
-from judgec.lm.spec import LMSpec
 from judgec.raters.about_judges import AboutJudge
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.records.cost import JudgeCost
@@ -23,6 +22,7 @@ from judgec.records.ratings import GradePairs, pair
 from judgec.report.cost_table import logged
 from judgec.report.numbers import number
 from judgec.report.page.page import cost_chart
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from tests.compile.recorded_world import compiled_in, labels, report_of, world
 from tests.compile.recorded_world import verdicts as said_of
@@ -76,10 +76,12 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
         for name, (said, kept) in names.items()
     }
     goal = parse_objective("qwk")
-    settings = CompileSettings("x", Path(), LMSpec.parse("recorded:x"), "qwk", "recorded")
     rows = [row(name, goal.value(pairs), 1.0) for name, pairs in rated.items()]
     assert (rows[0].dev.value or 0) > (rows[1].dev.value or 0)
-    shipped = [replace(one, chosen=one.judge == "narrow") for one in beside(rows, rated, "narrow", settings, goal)]
+    shipped = [
+        replace(one, chosen=one.judge == "narrow", minus_chosen=minus_chosen(one, rated, "narrow", goal, Resampling()))
+        for one in rows
+    ]
     assert {one.judge for one in with_front(shipped) if one.pareto} == {"narrow"}
     gain = shipped[0].minus_chosen
     assert gain is not None
@@ -90,13 +92,14 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
     assert f"wide: $1.0000, {number((shipped[1].dev.value or 0) + by_hand[0] - by_hand[1], 3)}" in drawn
 
 
-def test_judges_with_few_items_in_common_are_not_compared(whole: Saved) -> None:
+def test_judges_with_few_items_in_common_are_not_compared() -> None:
     expert, unknown = np.arange(40) % 4, np.full(40, -1)
     columns = expert[:, None], expert, expert.astype(float), unknown[:, None], unknown, expert
     pairs = GradePairs(*columns, (0.0, 1.0, 2.0, 3.0), 4)
     rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
-    settings = whole.compiled.promotion_test.settings
-    found = beside([row(name, 1.0, 1.0) for name in rated], rated, "one", settings, parse_objective("qwk"))
+    rows = [row(name, 1.0, 1.0) for name in rated]
+    goal = parse_objective("qwk")
+    found = [replace(one, minus_chosen=minus_chosen(one, rated, "one", goal, Resampling())) for one in rows]
     assert found[1].minus_chosen is not None
     assert found[1].minus_chosen.note.startswith("fewer than 15 labels")
     assert [one.pareto for one in with_front(found)] == [True, False]
@@ -128,15 +131,17 @@ def test_worth_is_that_of_the_calibrated_grades_out_of_fold(whole: Saved) -> Non
     rated = pair(part.experts, said, compiled.dataset.labels.scale, accept_only=False)
     objective = parse_objective(compiled.promotion_test.settings.objective)
     assert row.dev.value == pytest.approx(objective.value(rated))
-    raw = next(one for one in compiled.scored if one.candidate.name == row.judge)
-    assert raw.dev != pytest.approx(row.dev.value or 0.0, abs=0.02)  # this judge uses its scale oddly
+    raw = compiled.choice.rated[row.judge]
+    assert objective.value(raw.ratings) != pytest.approx(
+        row.dev.value or 0.0, abs=0.02
+    )  # this judge uses its scale oddly
 
 
 def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> None:
     with FakeOpenAI(teachable) as server:
         compiled = compiled_with(tmp_path, server, {"taught": TAUGHT, "long": TAUGHT + " Think." * 400})
     rows = {row.judge: row for row in compiled.costs}
-    assert set(rows) == {one.candidate.name for one in compiled.scored}
+    assert rows.keys() == compiled.choice.searched.keys()
     assert {row.kind for row in rows.values()} == {"prompt"}
     assert {row.split for row in rows.values()} == {"dev"}
     assert {row.calls_per_item for row in rows.values()} == {1.0}
@@ -145,7 +150,7 @@ def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> 
     rate = price("openai/gpt-4o-mini")
     assert rate is not None
     assert extra == pytest.approx(1000 * tokens * rate.input, rel=0.05)
-    assert [row.judge for row in compiled.costs if row.chosen] == [compiled.chosen.name]
+    assert [row.judge for row in compiled.costs if row.chosen] == [compiled.shipped.name]
 
 
 def test_the_table_goes_to_mlflow_as_it_is(whole: Saved) -> None:
@@ -217,7 +222,8 @@ def test_a_panel_has_the_list_prices_of_its_members_whether_it_ships_or_not(tmp_
     label_set, recorded = world(verdicts(labels(30, 5), knows=True), labels(30, 5))
     models = dict(zip(recorded.judges, ("openai/gpt-4o", "openai/gpt-4o-mini"), strict=True))
     free = bare(recorded, models, ("user", "Grade {document} for {query}."))
-    costs = {one.judge: one for one in compiled_in(tmp_path, label_set, free, combine=Combine("all")).compiled.costs}
+    done = compiled_in(tmp_path, label_set, free, combine=Combine(PoolLimit()))
+    costs = {one.judge: one for one in done.compiled.costs}
     single = sum(costs[name].usd_per_1000 or 0.0 for name in models)
     panels = [one for one in costs.values() if one.kind == "panel" and one.calls_per_item == 2.0]
     assert panels

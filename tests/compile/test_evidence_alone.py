@@ -114,7 +114,7 @@ def test_compile_of_recorded_verdicts_that_ships_evidence_names_one_judge(record
     costs = report["costs"]
     assert isinstance(costs, list)
     assert [row["kind"] for row in costs if row["chosen"]] == ["evidence"]
-    assert compiled.panel is not None
+    assert compiled.combined
     screen = compiled_report(recorded)
     assert not [line for line in screen.lines if "anel" in line]
     assert not [table.title for table in screen.full or () if "anel" in table.title]

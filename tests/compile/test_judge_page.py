@@ -10,8 +10,8 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.compile.compile import Compiled
 from judgec.compile.judge_page import put_audits
+from judgec.compile.measured import Compiled
 from judgec.compile.promote import Shortfall
 from judgec.compile.release import Finished
 from judgec.compile.report import finished

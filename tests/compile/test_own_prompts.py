@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import judgec
-from judgec.compile.compile import Compiled
+from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import RUBRIC, first_predictor
 from judgec.compile.settings import CompileSettings
 from judgec.errors import InputError, UserError
@@ -37,10 +37,10 @@ def compiled_with(home: Path, server: FakeOpenAI, prompts: Mapping[str, str], *,
 def test_own_prompts_race_and_the_rubric_stays(tmp_path: Path) -> None:
     with FakeOpenAI(teachable) as server:
         compiled = compiled_with(tmp_path, server, PROMPTS)
-    scored = {one.candidate.name: one.dev for one in compiled.scored}
+    scored = {name: at.value for name, (_, at) in compiled.choice.searched.items()}
     assert {"zero-shot", "vague", "taught"} < set(scored)
     assert scored["taught"] > scored["vague"]
-    own = next(one.candidate for one in compiled.scored if one.candidate.name == "taught")
+    own = compiled.choice.searched["taught"][0]
     told = first_predictor(own.module).signature.instructions
     assert told.startswith(TAUGHT + RUBRIC)
     assert own.settings == {"kind": "instructions"}
@@ -50,14 +50,14 @@ def test_own_prompt_that_is_best_is_chosen(tmp_path: Path) -> None:
     with FakeOpenAI(teachable) as server:  # room for few demonstrations beside it
         compiled = compiled_with(tmp_path, server, {"taught": TAUGHT}, budget=230)
         assert server.calls <= 230
-    assert compiled.chosen.name == "taught"
+    assert compiled.shipped.name == "taught"
 
 
 def test_own_prompts_that_the_budget_has_no_room_for_are_not_raced(tmp_path: Path) -> None:
     with FakeOpenAI(teachable) as server:
         compiled = compiled_with(tmp_path, server, PROMPTS, budget=95)
         assert server.calls <= 95
-    assert compiled.chosen.name == "zero-shot"
+    assert compiled.shipped.name == "zero-shot"
     assert any("no search: " in note for note in compiled.notes)
 
 

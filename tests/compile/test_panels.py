@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgec.compile.assemble import Bench, learned_part
+from judgec.compile.assemble import Bench
 from judgec.compile.calibrate_choice import folds_by_query
-from judgec.compile.compared import difference
+from judgec.compile.choose import choose, recorded_candidate
 from judgec.compile.dataset import make_dataset
-from judgec.compile.panels import _nested, _selected, _table
-from judgec.compile.recorded import choose_recorded
+from judgec.compile.pools import _nested, best_pool
 from judgec.compile.report import Saved
 from judgec.compile.search.candidates import task_module
-from judgec.compile.settings import Combine, PanelLimit
+from judgec.compile.settings import Combine, PoolLimit
+from judgec.compile.winner import difference
 from judgec.errors import UserError
 from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet
@@ -30,6 +30,7 @@ from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.cost_table import SIZES
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.verbs.compilation import Compilation, compiled_report
 from judgec.verbs.compile_judge import compile_judge as compile_file
@@ -75,16 +76,17 @@ def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None =
 def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
     dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
     leaves = {name: RecordedLeaf(name=name) for name in recorded.judges}
-    return Bench(dataset, never, None, 0, objective=QWK, recorded=recorded, leaves=leaves)
+    module = task_module(label_set)
+    return Bench(dataset, never, None, 0, QWK, module, recorded=recorded, leaves=leaves)
 
 
-def panel_of(home: Path, said: Rows, panel: PanelLimit) -> Saved:
+def panel_of(home: Path, said: Rows, panel: PoolLimit) -> Saved:
     return compiled_in(home, *world(said), combine=Combine(panel))
 
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Saved:
-    return panel_of(tmp_path_factory.mktemp("three"), verdicts(ROWS, THREE), "all")
+    return panel_of(tmp_path_factory.mktemp("three"), verdicts(ROWS, THREE), PoolLimit())
 
 
 def page_of(saved: Saved) -> str:
@@ -99,7 +101,7 @@ def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was
     report = report_of(three)
     panel = report["panel"]
     assert panel["kind"] == "mean"
-    assert "curve" not in panel
+    assert [one["members"] for one in panel["curve"] if one["chosen"]] == [3]
     assert {one["judge"] for one in panel["members"]} == set(THREE)
     assert all(one["adds"]["low"] > 0 and one["cost_usd"] is None for one in panel["members"])
     assert qwk(report, "compiled") > qwk(report, "best_alone") + 0.1
@@ -122,8 +124,8 @@ def test_report_and_page_have_the_panels_among_the_candidates(three: Saved) -> N
     assert "best single judge, compiled" in page_of(three)
 
 
-@pytest.mark.parametrize("panel", ["all", "auto"])
-def test_copies_of_one_judge_are_no_panel(tmp_path: Path, panel: PanelLimit) -> None:
+@pytest.mark.parametrize("panel", [PoolLimit(), PoolLimit(few=True)], ids=["pool", "auto"])
+def test_copies_of_one_judge_are_no_panel(tmp_path: Path, panel: PoolLimit) -> None:
     """Three times the same opinion is one opinion: no gain, and the single judge ships."""
     copies = [{**one, "judge": name} for name in "abc" for one in verdicts(ROWS, {"a": 1.0})]
     report = report_of(panel_of(tmp_path, copies, panel))
@@ -132,7 +134,7 @@ def test_copies_of_one_judge_are_no_panel(tmp_path: Path, panel: PanelLimit) -> 
     assert [one["judge"] for one in found["members"]] == [found["incumbent"]] == [report["prompt"]]
     assert found["gain"]["value"] == 0
     assert any(note.startswith("panel: ") for note in report["notes"])
-    assert [one["members"] for one in found.get("curve", ()) if one["chosen"]] == [1] * (panel == "auto")
+    assert [one["members"] for one in found["curve"] if one["chosen"]] == [1]
 
 
 @pytest.mark.parametrize("noise", [{"a": 1.0, "b": 1.05}, {"a": 0.4, "b": 2.0}], ids=["panel", "single"])
@@ -143,9 +145,9 @@ def test_the_order_of_judges_and_rows_decides_nothing(tmp_path: Path, noise: Noi
     found = []
     for number, order in enumerate(orders):
         label_set, recorded = world(order, rows)
-        settings = settings_of(tmp_path / str(number), recorded, combine=Combine("all"), resamples=50)
+        settings = settings_of(tmp_path / str(number), recorded, combine=Combine(PoolLimit()), resamples=50)
         compiled = unsaved(label_set, settings)
-        found.append((compiled.chosen.name, compiled.judge.saved()))
+        found.append((compiled.shipped.name, compiled.judge.saved()))
     assert found[0] == found[1]
 
 
@@ -159,10 +161,10 @@ def guesses(seed: int, judges: int) -> Rows:
 
 
 def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> None:
-    report = report_of(panel_of(tmp_path, [*verdicts(ROWS, {"good": 0.5}), *guesses(5, 3)], "all"))
+    report = report_of(panel_of(tmp_path, [*verdicts(ROWS, {"good": 0.5}), *guesses(5, 3)], PoolLimit()))
     assert qwk(report, "compiled") > qwk(report, "best_alone") - 0.03
-    dev = {row["judge"]: row["dev"]["value"] for row in report["candidates"]}
-    assert dev["mean of 4"] < dev["good"] - 0.1  # what shipping a plain mean would have cost
+    worth = {one["members"]: one["objective"]["value"] for one in report["panel"]["curve"]}
+    assert worth[3] < worth[1] - 0.05  # what shipping a mean of more would have cost
 
 
 def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) -> None:
@@ -193,45 +195,32 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) 
 
 def test_the_best_of_many_that_guess_is_worth_little_where_it_was_not_chosen(tmp_path: Path) -> None:
     label_set, recorded = world(guesses(3, 12))
-    bench, settings = bench_of(label_set, recorded, tmp_path), settings_of(tmp_path, recorded, combine=Combine("all"))
-    choice = choose_recorded(bench, task_module(label_set), settings, QWK, Silent())
-    compared = _table(bench, list(recorded.judges), QWK)
-    fold = folds_by_query(compared.part.experts.cluster, bench.seed)
+    bench = bench_of(label_set, recorded, tmp_path)
+    choice = choose(bench, [recorded_candidate(bench, name) for name in recorded.judges])
+    fold = folds_by_query(bench.learned.experts.cluster, bench.seed)
     assert fold is not None
-    best = next(one.rated for one in choice.scored if one.candidate.name == choice.chosen.name)
+    best = choice.best.graded
     assert best is not None
-    assert QWK.value(_nested(compared, choice, fold).rated) < QWK.value(best) - 0.05
+    assert QWK.value(_nested(bench, choice.rated, choice.uncompiled.name, fold)) < QWK.value(best) - 0.05
 
 
-def selected(said: Rows, home: Path, most: int = 3, first: str = "a") -> list[str]:
-    label_set, recorded = world(said)
+def members(said: Rows, home: Path, limit: PoolLimit, rows: Rows | None = None, sheet: Datasheet = SHEET) -> set[str]:
+    label_set, recorded = world(said, rows, sheet)
     bench = bench_of(label_set, recorded, home)
-    assert learned_part(bench).items
-    return _selected(_table(bench, list(recorded.judges), QWK), first, most)
+    choice = choose(bench, [recorded_candidate(bench, name) for name in recorded.judges])
+    how = Resampling(resamples=50)
+    found = best_pool(bench, choice.rated, choice.best.name, choice.uncompiled.name, limit, how, Silent())
+    return set(found.members)
 
 
-def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> None:
-    said = verdicts(ROWS, {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
-    twin = {one["item_id"]: one["grade"] for one in said if one["judge"] == "c"}
-    alike = [{**one, "grade": twin[one["item_id"]] if one["judge"] == "b" else one["grade"]} for one in said]
-    assert selected(alike, tmp_path) == ["a", "c"]  # b says what c says, at ten times the cost: it never joins
-    dear = [{**one, "cost_usd": {"b": 0.01}.get(str(one["judge"]), 0.1)} for one in alike]
-    assert selected(dear, tmp_path) == ["a", "b"]
-
-
-def test_selection_with_an_unknown_cost_takes_the_best(tmp_path: Path) -> None:
-    said = verdicts(ROWS, {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
-    assert selected(said, tmp_path, most=2) == ["a", "b"]
-
-
-def test_selection_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> None:
+def test_a_pool_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> None:
     said = verdicts(ROWS, {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
-    assert len(selected(said, tmp_path, most=3)) == 3
-    assert "guess" not in selected(said, tmp_path, most=5)
+    assert len(members(said, tmp_path, PoolLimit(3))) == 3
+    assert "guess" not in members(said, tmp_path, PoolLimit(4))
 
 
-def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> None:
-    """Three that accept or reject and are right in seven of ten: two are no better than one, three are."""
+def test_three_join_where_two_are_no_better_than_one(tmp_path: Path) -> None:
+    """Three that accept or reject and are right in seven of ten: two cannot outvote each other, three can."""
     rng = np.random.default_rng(4)
     rows: Rows = [
         {"item_id": f"q{q}-{d}", "query_id": f"q{q}", "query": f"{q}", "answer": f"{d} {q}"}
@@ -244,10 +233,8 @@ def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> 
         for name in "abc"
         for row in rows
     ]
-    bench = bench_of(*world(said, rows, Datasheet(task="grade")), tmp_path)
-    panel = _table(bench, list("abc"), parse_objective("kappa"))
-    assert sorted(_selected(panel, "a", 3)) == ["a", "b", "c"]
-    assert _selected(panel, "a", 2) == ["a"]
+    assert members(said, tmp_path, PoolLimit(), rows, Datasheet(task="grade")) == {*"abc"}
+    assert len(members(said, tmp_path, PoolLimit(2), rows, Datasheet(task="grade"))) == 1
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +245,7 @@ def enough(tmp_path_factory: pytest.TempPathFactory) -> Saved:
         for copy in range(4)
         for one in verdicts(ROWS, THREE)
     ]
-    return panel_of(tmp_path_factory.mktemp("enough"), said, "auto")
+    return panel_of(tmp_path_factory.mktemp("enough"), said, PoolLimit(few=True))
 
 
 def test_auto_ships_as_few_judges_as_are_enough(enough: Saved, three: Saved) -> None:
@@ -279,7 +266,7 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None
     (chosen,) = (one for one in curve if one["chosen"])
     for one in curve:
         below = one["below_best"]
-        near = below["value"] <= 0.5 * below["standard_error"]
+        near = below["value"] <= below["standard_error"]
         assert near == (one["members"] == chosen["members"]) or one["members"] > chosen["members"]
     assert f"panel of {chosen['members']} ships" in page_of(enough)
     screen = compiled_report(Compilation(enough, enough.report, enough.compiled.promotion_test.settings))
@@ -314,12 +301,13 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
         pytest.skip(f"{RECORDED} is absent: panels of real judges are NOT checked")
     label_set = read_label_file(f"{stem}.jsonl").labels
     recorded = check_against(read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*"), label_set)
-    saved = compiled_in(tmp_path, label_set, recorded, combine=Combine("all"), folds=5)
+    saved = compiled_in(tmp_path, label_set, recorded, combine=Combine(PoolLimit()), folds=5)
     if least is not None:
         assert qwk(report_of(saved), "compiled") >= least
         return
     ratings, settings = saved.compiled.verification.ratings, saved.compiled.promotion_test.settings
-    against = difference(ratings["compiled"], ratings["best_alone"], QWK, settings)
+    how = Resampling(resamples=settings.resamples)
+    against = difference(ratings["compiled"], ratings["best_alone"], QWK, how)
     assert against.high is not None
     assert against.high >= 0  # not shown to be worse; 0 where the best prompt ships alone
 
@@ -347,7 +335,8 @@ def test_a_panel_that_gains_nothing_beside_evidence_does_not_ship(tmp_path: Path
     ]
     sheet = Datasheet(task="grade", scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4))
     label_set, recorded = world(said, rows, sheet)
-    compiled = unsaved(label_set, settings_of(tmp_path, recorded, combine=Combine("all"), evidence=True))
-    assert compiled.panel is not None
-    assert compiled.panel.kind == "single"
+    compiled = unsaved(label_set, settings_of(tmp_path, recorded, combine=Combine(PoolLimit()), evidence=True))
+    panel = compiled.combined["panel"]
+    assert isinstance(panel, dict)
+    assert panel["kind"] == "single"
     assert any("both use evidence" in note for note in compiled.notes)

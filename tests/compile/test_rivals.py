@@ -71,7 +71,7 @@ def test_first_version_that_beats_the_best_baseline_becomes_champion(world: Worl
     gain = world.first.compiled.prompt_gain["tau_b"]  # of a prompt that can teach
     assert gain.low is not None
     assert gain.low > 0
-    assert world.first.compiled.chosen.name != "zero-shot"
+    assert world.first.compiled.shipped.name != "zero-shot"
 
 
 def test_champion_of_another_model_is_compared_by_its_saved_judgments_and_never_asked(world: World) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from judgec.compile.report import with_run
-from judgec.compile.settings import Combine, CompileSettings
+from judgec.compile.settings import Combine, CompileSettings, PoolLimit
 from judgec.compile.track import run_of
 from judgec.connect.tracking.metrics import flatten
 from judgec.labels.labels import read_labels
@@ -40,7 +40,7 @@ def recorded(home: Path, said: recorded_world.Rows, rows: recorded_world.Rows, c
 
 def panel(home: Path) -> Outcome:
     said = test_panels.verdicts(test_panels.ROWS, test_panels.THREE)
-    return recorded(home, said, test_panels.ROWS, Combine("all"))
+    return recorded(home, said, test_panels.ROWS, Combine(PoolLimit()))
 
 
 def cascade(home: Path) -> Outcome:

@@ -41,7 +41,7 @@ def test_metrics_are_the_report_under_its_names(plain: Outcome) -> None:
     differ = {item.item_id for i, item in enumerate(test.items) if judged.grade[i, 0] != test.experts.target[i, 0, 0]}
     assert {row[0] for row in table["data"] if isinstance(row, list)} == differ
     assert table["columns"][:3] == ["item_id", "experts", "judge"]
-    assert len(run.candidates) == len(compiled.scored)
+    assert len(run.candidates) == len(compiled.choice.searched) + len(compiled.made)
     version = run.version
     assert version is not None
     assert (version.name, version.aliases, version.tags["version"]) == ("small", ("challenger",), "0001")

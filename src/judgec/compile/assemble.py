@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import dspy
 import numpy as np
 
 from judgec.compile.calibrate import Fits, OutOfFold, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
 from judgec.compile.dataset import Dataset, Part, joined, ratings_of
-from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
+from judgec.compile.search.candidates import Candidate
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.rows.items import item_digest
 from judgec.lm.executor import Ask
@@ -19,10 +21,10 @@ from judgec.raters.pool import pool
 from judgec.raters.predictors import saved_prompt
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
-from judgec.raters.tree import AnyLeaf, Node, Rates, calibrated_by
+from judgec.raters.tree import AnyLeaf, Rates, calibrated_by
 from judgec.records.card import Setting
 from judgec.records.consensus import mean_of
-from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
@@ -51,7 +53,6 @@ def tie_band_of(dev: Part, judgments: Judgments, scale: Scale) -> float | None:
 
 
 NOT_FOLDED = "no label or no verdict to learn from"
-MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Fitted(JudgeTree):
     half_way: int = field(default=0, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bench:
     """The parts that all judges of a compile share.
 
@@ -76,8 +77,9 @@ class Bench:
         ask: Sends requests to the LM.
         evidence: Fitted on the train items, or None without evidence.
         seed: Seed of the calibrators' cross-validation.
+        objective: What is maximized.
+        module: The prompt of the task.
         no_model: There are no verdicts, of a model or recorded: evidence alone judges.
-        objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
         leaves: Those whose verdicts these are, by name.
         lm: The model that a prompt is put to (``LMSpec.describe``).
@@ -89,8 +91,9 @@ class Bench:
     ask: Ask
     evidence: EvidenceModel | None
     seed: int
+    objective: Objective
+    module: dspy.Module
     no_model: bool = False
-    objective: Objective | None = None
     recorded: RecordedVerdicts | None = None
     leaves: Mapping[str, AnyLeaf] = field(default_factory=dict)
     lm: Mapping[str, Setting] = field(default_factory=dict)
@@ -107,10 +110,16 @@ class Bench:
         """The labels' aspects."""
         return self.dataset.labels.aspects
 
-    def raw(self, candidate: Candidate, part: Part) -> Judgments:
-        """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before.
+    @cached_property
+    def learned(self) -> Part:
+        """Train and dev together: what judges are compared on, and calibrators and decision rules are fitted on."""
+        return joined(self.dataset.train, self.dataset.dev)
 
-        Of a panel the pool of its members' verdicts.
+    def raw(self, candidate: Candidate, part: Part) -> Judgments:
+        """The verdicts of a candidate, which is not asked about what its text has seen.
+
+        They are asked once, then they are in the journal, unless they were recorded before; of a mean the pool of its
+        members' verdicts.
         """
         if self.recorded is not None:
             ids = [item.item_id for item in part.items]
@@ -166,7 +175,7 @@ def calibrated(bench: Bench, candidate: Candidate, judge: Fitted | None = None) 
         candidate: The prompt.
         judge: The judge with it as ``fitted`` makes it, where that was done already.
     """
-    judge = judge or fitted(bench, candidate, *calibration_data(bench, candidate))
+    judge = judge or fitted(bench, candidate, bench.learned, bench.raw(candidate, bench.learned))
     if not bench.dataset.dev.items:
         return judge
     dev, judged = out_of_fold(judge, bench.dataset.dev)
@@ -199,7 +208,7 @@ def rated_out_of_fold(bench: Bench, judge: Fitted, part: Part, raw: Judgments) -
 
 def evidence_only(bench: Bench, candidate: Candidate) -> Fitted:
     """The judge that asks no LM: the calibrator on evidence alone."""
-    return fitted(bench, candidate, learned_part(bench), None)
+    return fitted(bench, candidate, bench.learned, None)
 
 
 def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> Fitted:
@@ -246,17 +255,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
     )
 
 
-def bill_of(rater: Node, recorded: RecordedVerdicts, item_ids: Sequence[str]) -> tuple[float, int, float | None]:
-    """Calls of those that a rater is made of about items, items that one of them was asked about, and US dollars; None
-    where nobody knows these.
-    """
-    names = [leaf.name for leaf in rater.leaves]
-    asked = np.any([recorded.asked(name, item_ids) for name in names], axis=0)
-    known = [recorded.cost_of(name, item_ids) for name in names]
-    dollars = None if None in known else sum(one for one in known if one is not None)
-    return sum(recorded.calls_of(name, item_ids)[0] for name in names), int(asked.sum()), dollars
-
-
 def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:
     """Judgments made of what was said out of fold; an item that any aspect lacks is unscored."""
     shape = (len(part), len(bench.aspects))
@@ -279,38 +277,3 @@ def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFol
         rationale=("",) * len(part),
         unscored=tuple(NOT_FOLDED if gone else None for gone in missing),
     )
-
-
-def learned_part(bench: Bench) -> Part:
-    """Train and dev together: what calibrators and decision rules are fitted on."""
-    return joined(bench.dataset.train, bench.dataset.dev)
-
-
-def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
-    """Train and dev items with verdicts from prompts that show nothing of their query, and were not written from it."""
-    train = bench.dataset.train
-    train = train.rows([i for i, item in enumerate(train.items) if item.query_id not in candidate.reflected])
-    outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
-    if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
-        part = joined(train.rows(outside), bench.dataset.dev)
-        return part, bench.raw(candidate, part)
-    pieces = [(part, bench.raw(candidate, part)) for part in (train.rows(outside), bench.dataset.dev) if part.items]
-    for query in sorted(set(candidate.queries).difference(candidate.reflected)):
-        part = train.rows([i for i, item in enumerate(train.items) if item.query_id == query])
-        pieces.append((part, bench.raw(_without_query(candidate, query), part)))
-    return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])
-
-
-def everything_asked(bench: Bench, candidate: Candidate) -> None:
-    """Ask all that calibrating and testing with a prompt asks; the replies are in the journal then."""
-    calibration_data(bench, candidate)
-    if bench.dataset.test.items:
-        bench.raw(candidate, bench.dataset.test)
-
-
-def _without_query(candidate: Candidate, query: str) -> Candidate:
-    """The candidate without its demonstrations of one query."""
-    demos = first_predictor(candidate.module).demos
-    kept = [(demo, shown) for demo, shown in zip(demos, candidate.queries, strict=True) if shown != query]
-    module = with_demonstrations(candidate.module, [demo for demo, _ in kept])
-    return replace(candidate, module=module, queries=tuple(shown for _, shown in kept))

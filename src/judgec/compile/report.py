@@ -11,10 +11,11 @@ import numpy as np
 from judgec import __version__
 from judgec.compile.abstain import abstention, agreement_of
 from judgec.compile.calibration_errors import calibration_errors
-from judgec.compile.compile import Compiled, card_settings, missing_of
 from judgec.compile.dataset import Dataset, Part, joined, ratings_of
 from judgec.compile.judge_page import judge_page, prompt_of
+from judgec.compile.measured import Compiled, card_settings
 from judgec.compile.more_labels import to_narrow, to_show_a_difference
+from judgec.compile.prepare import missing_of
 from judgec.compile.promote import Decision, shortfalls, standing_above
 from judgec.compile.release import Finished, Place, cost_of, release
 from judgec.compile.replacement import replacement
@@ -22,6 +23,7 @@ from judgec.compile.rivals import judgments_table
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compile.verify import BEST_ALONE, Verification
+from judgec.compile.winner import worth
 from judgec.labels.experts import constant_notes, reading_notes
 from judgec.labels.split.draw import split_record
 from judgec.labels.split.family import SPLITS
@@ -424,25 +426,25 @@ def finished(compiled: Compiled, settings: CompileSettings, cost: Cost, created:
     """A compiled judge that is not on disk yet."""
     dataset, judge, choice, test = compiled.dataset, compiled.judge, compiled.choice, compiled.promotion_test
     recorded, labels = settings.rated.recorded, compiled.dataset.labels
-    before = {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
+    before = {"uncompiled": choice.uncompiled, "best_alone": choice.alone} if recorded is not None else {}
     report = report_of(
         dataset,
         judge,
         compiled.verification,
         compiled.decision,
         settings,
-        prompt=choice.chosen.name,
+        prompt=compiled.shipped.name,
         prompt_gain=compiled.prompt_gain,
-        candidates=[_candidate(compiled, n) for n in range(len(choice.scored))],
+        candidates=_candidates(compiled, settings),
         costs=compiled.costs,
         before={name: one.name for name, one in before.items() if one is not None},
         as_it_is=_recorded_as_it_is(compiled, settings),
-        combined={} if compiled.combined is None else {compiled.combined.key: compiled.combined.to_json()},
-        folds=[one.chosen.name for one in compiled.folds],
+        combined=compiled.combined,
+        folds=compiled.folds,
         notes=[*compiled.notes, *_half_way(compiled)],
         cost=cost,
     )
-    start = next((one.candidate.module for one in choice.scored if one.candidate.name == UNCOMPILED), None)
+    start = choice.searched[UNCOMPILED][0].module if UNCOMPILED in choice.searched else None
     first = None if start is None else uncompiled(start, labels.task, labels.scale, labels.aspects)
     prompts = {} if recorded is None else {name: one.prompt or "" for name, one in recorded.judges.items()}
     items = items_of(compiled)
@@ -497,15 +499,32 @@ def _recorded_as_it_is(compiled: Compiled, settings: CompileSettings) -> AsItIs 
     return AsItIs(before.name, whole, recorded.judgments(before.name, [item.item_id for item in whole.items]))
 
 
-def _candidate(compiled: Compiled, row: int) -> dict[str, object]:
-    """A candidate's row; of a recorded judge ``dev`` is an estimate, on train and dev."""
-    found = compiled.choice.scored[row]
-    name, made = found.candidate.name, dict(found.candidate.settings)
-    plain = {"name": name, "dev": found.dev, "items": found.items, "unscored": found.unscored, "settings": made}
-    if found.estimate is None:
-        return plain
-    rated = {"judge": name, "model": made.get("model"), "n": found.items, "dev": found.estimate.to_json()}
-    return plain | rated | {"cost_usd": found.cost_usd, "chosen": name == compiled.choice.chosen.name}
+def _candidates(compiled: Compiled, settings: CompileSettings) -> list[dict[str, object]]:
+    """A row each: prompts of a search on dev; of those that stand beside each other ``dev`` is on train and dev."""
+    objective, chosen = parse_objective(settings.objective), compiled.shipped.name
+    how = Resampling(resamples=settings.resamples, seed=settings.seed)
+    rows: list[dict[str, object]] = [
+        {"name": name, "dev": at.value, "items": at.items, "unscored": at.unscored, "settings": dict(one.settings)}
+        for name, (one, at) in compiled.choice.searched.items()
+    ]
+    for one in (*compiled.choice.rated.values(), *compiled.made):
+        if one.bill is None:
+            continue
+        rows.append(
+            {
+                "name": one.name,
+                "dev": worth(one.ratings, objective, how).to_json(),
+                "items": one.items,
+                "unscored": one.unscored,
+                "settings": dict(one.candidate.settings),
+                "judge": one.name,
+                "model": one.candidate.settings.get("model"),
+                "n": one.items,
+                "cost_usd": one.bill.usd,
+                "chosen": one.name == chosen,
+            }
+        )
+    return rows
 
 
 def _half_way(compiled: Compiled) -> list[str]:
@@ -536,7 +555,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         engine=NO_MODEL if settings.no_model else "" if judge.asks_lm else EVIDENCE_ALONE,
         judge_kind=judge.kind,
         optimizer=settings.optimizer,
-        settings=card_settings(compiled.choice.chosen, settings, judge),
+        settings=card_settings(compiled.shipped, settings, judge),
         objective=settings.objective,
         seed=settings.seed,
         versions={"python": platform.python_version(), "judgec": __version__}

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from judgec.compile.asked import plan_candidates
-from judgec.compile.choose import ChosenPrompt
+from judgec.compile.assemble import Bench
 from judgec.compile.folds.parts import Parts
-from judgec.compile.folds.rounds import bench_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.compile.search.plan import CallPlan, Stage, add, check_caps, plan_compile, share_of
 from judgec.compile.search.registry import Optimizer, find_optimizer
-from judgec.compile.search.search import choose_prompt
+from judgec.compile.search.search import Searched, search_prompt
 from judgec.compile.settings import AskedCandidate, CompileSettings, RatedCandidates, reflection_spec
 from judgec.errors import UserError
 from judgec.lm.session import Session
@@ -72,7 +71,7 @@ def rewritten(
     Raises:
         ServiceError: A model fails for good; what is paid is in the journal.
     """
-    found: dict[str, ChosenPrompt] = {}
+    found: dict[str, Searched] = {}
     left = {stage.name: stage.most for stage in plan.stages if stage.name.startswith(f"{STAGE}: ")}
     plans = _searches(parts, settings)
     for one in settings.rewrites:
@@ -83,9 +82,9 @@ def rewritten(
         own, optimizer = _alone(one, settings)
         view = session.of(own.lm, own.reflection)
         own_plan = replace(plans[one.name], kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
-        bench = bench_of(parts.pooled, own, view, objective)
+        bench = Bench(parts.pooled, view.finish, None, settings.seed, objective, one.module, lm=own.lm.describe())
         uncompiled = Candidate(UNCOMPILED, one.module)
-        found[one.name] = choose_prompt(bench, uncompiled, own, view, own_plan, optimizer, objective, watch)
+        found[one.name] = search_prompt(bench, uncompiled, own, view, own_plan, optimizer, watch)
     asked, members = list[AskedCandidate](), dict(settings.lm.members)
     for one in settings.rated.asked:
         choice = found.get(one.name)

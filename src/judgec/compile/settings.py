@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
 
 import dspy
 
@@ -19,9 +18,6 @@ from judgec.records.consensus import Consensus
 
 JURY_KIND = "jury"  # what the card calls a judge of several, and its optimizer where no prompt is searched for
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
-ALL: Final = "all"  # panel of every judge
-AUTO: Final = "auto"  # of as few as are enough
-PanelLimit: TypeAlias = Literal["all", "auto"] | int
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
 
 
@@ -76,15 +72,28 @@ class RatedCandidates:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolLimit:
+    """How many candidates may be pooled.
+
+    Args:
+        most: At most so many; None for any number.
+        few: As few as the best number is not clearly better than.
+    """
+
+    most: int | None = None
+    few: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Combine:
     """Ways to make several candidates one judge; by default the best one ships.
 
     Args:
-        panel: Look for a panel of ``all`` of them, of at most so many, or of as few as are enough (``auto``).
+        pool: Look for a mean of several.
         cascade: The cheap and the strong one of a cascade.
     """
 
-    panel: PanelLimit | None = None
+    pool: PoolLimit | None = None
     cascade: tuple[str, str] | None = None
 
 
@@ -157,6 +166,11 @@ class CompileSettings:
     def no_model(self) -> bool:
         """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
         return self.lm.no_model and self.rated.recorded is None and not self.rated.asked
+
+    @property
+    def asks(self) -> bool:
+        """True where somebody is asked: a model, or candidates side by side."""
+        return not self.no_model and (self.rated.recorded is None or bool(self.rated.asked))
 
     @property
     def asks_a_model(self) -> bool:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.compile.assemble import Bench, calibrated, evidence_only
-from judgec.compile.choose import ChosenPanel
+from judgec.compile.assemble import Bench, Fitted, calibrated, evidence_only
+from judgec.compile.choose import Choice
 from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.pair_columns import LONGEST, longest, with_preference_columns
 from judgec.compile.search.candidates import Candidate
-from judgec.raters.judge import JudgeTree
 from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.consensus import accept_rate_of, parts_of
 from judgec.records.estimate import Estimate
@@ -52,24 +51,18 @@ class Verification:
 
 
 def judge_test(
-    bench: Bench,
-    judge: JudgeTree,
-    chosen: Candidate,
-    uncompiled: Candidate,
-    alone: Candidate | None = None,
-    panel: ChosenPanel | None = None,
+    bench: Bench, judge: Fitted, shipped: Candidate, choice: Choice, single: Fitted | None = None
 ) -> tuple[dict[str, Judgments], Judgments]:
-    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own.
+    """Judgments of the test items by each judge, and by the uncompiled one with a calibrator of its own.
 
     Args:
         bench: Labels, scale, and the way to verdicts.
         judge: The compiled judge.
-        chosen: Its prompt.
-        uncompiled: What it is compared with.
-        alone: The recorded judge that was best as it is, where there are recorded judges.
-        panel: What came of looking for a panel, where somebody asked for one.
+        shipped: The candidate that it is made of.
+        choice: All candidates, and whom it is compared with.
+        single: Where several could be pooled, the best of them, compiled.
     """
-    test = bench.dataset.test
+    test, uncompiled = bench.dataset.test, choice.uncompiled.candidate
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
     if bench.no_model:
         judged["evidence_only"] = judged["compiled"] = judge.graded(test.items, None)
@@ -77,17 +70,17 @@ def judge_test(
     if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
     judged["uncompiled"] = bench.raw(uncompiled, test)
-    judged["compiled_prompt"] = bench.raw(chosen, test)
-    if alone is not None:
-        judged[BEST_ALONE] = bench.raw(alone, test)
-    if panel is not None:
-        judged[COMPILED_SINGLE] = bench.judged(panel.single, panel.incumbent, test)
+    judged["compiled_prompt"] = bench.raw(shipped, test)
+    if choice.alone is not None:
+        judged[BEST_ALONE] = bench.raw(choice.alone.candidate, test)
+    if single is not None:
+        judged[COMPILED_SINGLE] = bench.judged(single, choice.best.candidate, test)
     judged["compiled"] = judge.graded(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
     if not judge.asks_lm:
         judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
-    if chosen.name == uncompiled.name:
+    if shipped.name == uncompiled.name:
         return judged, judged["compiled"]
-    known = panel.single if panel is not None and panel.incumbent.name == uncompiled.name else None
+    known = single if choice.best.name == uncompiled.name else choice.uncompiled.judge
     return judged, bench.judged(calibrated(bench, uncompiled, known), uncompiled, test)
 
 

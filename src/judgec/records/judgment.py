@@ -166,7 +166,6 @@ def expected(probabilities: FloatArray, values: FloatArray | Sequence[float]) ->
 def concatenate(pieces: Sequence[Judgments]) -> Judgments:
     """Several judgments of the same judge as one, rows in order."""
     first = pieces[0]
-    flips = [piece.flipped for piece in pieces if piece.flipped is not None]
     firsts = [piece.first for piece in pieces if piece.first is not None]
     asked = [piece.escalated for piece in pieces if piece.escalated is not None]
     details = [piece.details for piece in pieces if piece.details is not None]
@@ -181,12 +180,21 @@ def concatenate(pieces: Sequence[Judgments]) -> Judgments:
         confidence=np.concatenate([piece.confidence for piece in pieces]),
         rationale=tuple(text for piece in pieces for text in piece.rationale),
         unscored=tuple(reason for piece in pieces for reason in piece.unscored),
-        flipped=np.concatenate(flips) if len(flips) == len(pieces) else None,
+        flipped=_flips(pieces),
         first=concatenate(firsts) if len(firsts) == len(pieces) else None,
         escalated=np.concatenate(asked) if len(asked) == len(pieces) else None,
         stated=None if all(piece.stated is None for piece in pieces) else np.concatenate(stated),
         details=tuple(one for some in details for one in some) if len(details) == len(pieces) else None,
     )
+
+
+def _flips(pieces: Sequence[Judgments]) -> NDArray[np.bool_] | None:
+    """What flipped; of items that nobody was asked about nothing did."""
+    asked = [piece for piece in pieces if piece.asked.any()] or pieces
+    known = {id(piece): piece.flipped for piece in asked if piece.flipped is not None}
+    if len(known) < len(asked):
+        return None
+    return np.concatenate([known.get(id(piece), np.zeros(len(piece.item_ids), dtype=bool)) for piece in pieces])
 
 
 _NO_DETAILS: Mapping[str, object] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
 from judgec.compile.manners import MANNERS
 from judgec.compile.search.registry import NONE
-from judgec.compile.settings import ALL, AUTO, AskedCandidate
+from judgec.compile.settings import AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LEAST = 2
 POOL, BEST, CASCADE = "pool", "best", "cascade"
+ALL, AUTO = "all", "auto"  # of --panel
 OWN_PROMPT = "prompt:"
 FORMS = (
     "a model (provider/name), prompt:FILE[@MODEL], recorded:FILE[#GLOB], python:module:function, NAME@VERSION of a "

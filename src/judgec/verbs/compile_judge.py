@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.compile.abstain import check_options
-from judgec.compile.compile import default_objective, plan_judge
+from judgec.compile.compile import plan_judge
 from judgec.compile.dataset import Dataset
+from judgec.compile.prepare import default_objective
 from judgec.compile.release import Place, check_place
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compile.compile import default_objective
 from judgec.compile.pair_columns import flip_rate
+from judgec.compile.prepare import default_objective
 from judgec.compile.replacement import replaces
 from judgec.errors import InputError, UserError
 from judgec.labels.experts import constant_notes, experts_of

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgec.compile.settings import ALL, AUTO, PanelLimit
+from judgec.compile.settings import PoolLimit
 from judgec.connect.tracking.traces import MLFLOW_PREFIX
 from judgec.errors import InputError, UserError
 from judgec.labels.project import columns_in
@@ -20,7 +20,7 @@ from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.columns import listed, named_here, renamed
 from judgec.table.table import IN_MEMORY, Table
 from judgec.table.tables import TableSource, opened
-from judgec.verbs.candidates import BEST, Candidates, Recorded, RecordedFile, competing
+from judgec.verbs.candidates import ALL, AUTO, BEST, Candidates, Recorded, RecordedFile, competing
 from judgec.verbs.frames import Source, as_frame, as_table, is_path, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
@@ -135,7 +135,7 @@ def _columns(options: CompileJudgeOptions, labels: Labels, columns: Collection[s
     return as_recorded(path, judged, labels.label_set.task)
 
 
-def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
+def panel_of(options: CompileJudgeOptions, judges: int) -> PoolLimit | None:
     """Limit on the number of judges in a panel; None for a single one.
 
     Args:
@@ -147,19 +147,19 @@ def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
             with.
     """
     if options.panel is None:
-        return None if judges < LEAST_MEMBERS or options.cascade else AUTO
+        return None if judges < LEAST_MEMBERS or options.cascade else PoolLimit(few=True)
     asked = str(options.panel).strip()
     if asked == BEST:
         return None
     if asked == ALL:
-        return ALL
+        return PoolLimit()
     if asked == AUTO:
-        return AUTO
+        return PoolLimit(few=True)
     if not asked.isdecimal() or int(asked) < LEAST_MEMBERS:
         raise UserError(
             f"--panel {asked}: no size; all, auto, best, or a whole number from {LEAST_MEMBERS}, is valid. Correct it."
         )
-    return int(asked)
+    return PoolLimit(int(asked))
 
 
 def cascade_of(

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from benchmarks.planted import CASES, MODEL, STEPS, Planted, serving
 
-from judgec.compile.compile import Compiled, compile_judge
+from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import make_dataset
+from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import first_predictor, task_module
 from judgec.compile.search.mined import FOLDS, FOUND, LOOKS, mined, reasons_of
 from judgec.compile.search.task import Task
@@ -69,7 +70,7 @@ def test_auto_on_sixty_labels_names_what_experts_look_at_and_no_reason_of_a_test
     with listening(CASES) as heard:
         found, calls = compiled(rows)
     assert calls <= 700
-    listed = first_predictor(found.chosen.module).signature.instructions.partition(FOUND)[2]
+    listed = first_predictor(found.shipped.module).signature.instructions.partition(FOUND)[2]
     named = [line.removeprefix("- ") for line in listed.splitlines() if line.startswith("- ")]
     assert {one.rule for one in CASES.criteria} <= set(named)
     assert found.verification.agreements["compiled"].estimates["qwk"].value > 0.8  # type: ignore[operator]
@@ -129,8 +130,7 @@ def test_a_prompt_that_remembers_labels_does_not_win() -> None:
     assert task.value(task.dev, seen) == pytest.approx(1.0)  # it does remember
     assert task.value(task.dev, fair) < 0.5
     assert not found.decision.promoted
-    standing = next(one for one in found.scored if one.candidate.name == "mined")
-    assert standing.dev < 0.5
+    assert found.choice.searched["mined"][1].value < 0.5
 
 
 def test_mined_without_reasons_proposes_nothing() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import Compiled, plan_judge
+from judgec.compile.compile import plan_judge
+from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import OPTIMIZERS
@@ -86,7 +87,7 @@ def test_compile_whose_labels_all_miss_dev_calibrates_the_judge_as_it_is(server:
     rows = [row for row in made if split[str(row["query_id"])] != "dev"]
     calls, compiled, stages = asked(rows, settings_for(server, tmp_path, objective="tau_b"), server)
     assert calls == sum(stages.values()) == len(rows) + 1
-    assert compiled.chosen.name == "zero-shot"
+    assert compiled.shipped.name == "zero-shot"
     assert any("label falls into dev" in note for note in compiled.notes)
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import dspy
 
 from judgec.compile.assemble import Bench
-from judgec.compile.choose import ChosenPrompt
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import find_optimizer
-from judgec.compile.search.search import choose_prompt
+from judgec.compile.search.search import Searched, search_prompt
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.lm.session import Session
@@ -67,7 +66,14 @@ class World:
 
     @property
     def bench(self) -> Bench:
-        return Bench(self.dataset, self.session.finish, None, self.settings.seed)
+        return Bench(
+            self.dataset,
+            self.session.finish,
+            None,
+            self.settings.seed,
+            parse_objective(self.settings.objective),
+            self.module,
+        )
 
     def task(self, *, room: int | None = None) -> Task:
         return Task(
@@ -87,14 +93,13 @@ class World:
             watch=Silent(),
         )
 
-    def choose(self) -> ChosenPrompt:
+    def choose(self) -> Searched:
         """The whole search, as ``compile_judge`` runs it."""
         optimizer = find_optimizer(self.settings.optimizer, reflection=self.session.reflection is not None)
         plan = plan_compile(self.dataset, self.module, self.settings, optimizer, champion=False)
         uncompiled = Candidate(UNCOMPILED, self.module)
         self.session.preflight(reflects=plan.reflects)
-        objective = parse_objective(self.settings.objective)
-        return choose_prompt(self.bench, uncompiled, self.settings, self.session, plan, optimizer, objective, Silent())
+        return search_prompt(self.bench, uncompiled, self.settings, self.session, plan, optimizer, Silent())
 
     def style_of(self, module: dspy.Module) -> str:
         """What a prompt makes of the grader, read from the prompt as it is sent."""

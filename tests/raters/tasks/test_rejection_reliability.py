@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgec.compile.compile import default_objective
+from judgec.compile.prepare import default_objective
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_label_file, read_labels
 from judgec.lm.session import Session

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import Compiled, compile_judge
+from judgec.compile.compile import compile_judge
+from judgec.compile.measured import Compiled
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels

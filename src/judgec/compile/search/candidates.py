@@ -7,11 +7,12 @@ import dspy
 
 from judgec.lm.adapters import CHAT, with_adapter
 from judgec.lm.executor import Ask
+from judgec.raters.columns import Columns
 from judgec.raters.predictors import with_instructions
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.raters.tree import Rates
-from judgec.records.judgment import Judgments, concatenate
+from judgec.records.judgment import NOT_ASKED, Judgments, concatenate
 from judgec.records.label import Item, LabelSet
 from judgec.records.language import languages_of
 from judgec.records.scale import Scale
@@ -40,7 +41,7 @@ class Candidate:
     Args:
         name: Unique in a compile.
         module: The judge with this prompt; of what is not asked in this compile, that of the task.
-        queries: The query of each demonstration, in order; items of these must not fit the calibrator.
+        queries: The query of each demonstration, in order; an item of these is judged without its demonstrations.
         settings: How it was made, for the record.
         reflected: The queries whose labels the instructions were written from; likewise.
         unseen: Where all of them were: what judges a query in its place when it is valued or fits a calibrator.
@@ -55,8 +56,22 @@ class Candidate:
     unseen: tuple[Unseen, ...] = ()
     rater: Rates | None = None
 
+    def form(self, query: str) -> dspy.Module | None:
+        """The prompt that is put to items of a query, which has seen nothing of it; None where every form has.
+
+        Args:
+            query: Its id.
+        """
+        if query in self.reflected:
+            return None
+        module = next((one.module for one in self.unseen if query in one.queries), self.module)
+        if query not in self.queries:
+            return module
+        shown = zip(first_predictor(module).demos, self.queries, strict=True)
+        return with_demonstrations(module, [demo for demo, of in shown if of != query])
+
     def verdicts(self, items: Sequence[Item], *, ask: Ask, scale: Scale, aspects: tuple[str, ...]) -> Judgments:
-        """Raw verdicts, each of a prompt that has seen nothing of the item's query in its instructions.
+        """Raw verdicts, each of a form of the prompt that has seen nothing of the item's query; else it is not asked.
 
         Args:
             items: As for ``raters.prompt.verdicts``, and so are the others.
@@ -64,17 +79,28 @@ class Candidate:
             scale: The grades.
             aspects: What is graded.
         """
-        by = {query: one.module for one in self.unseen for query in one.queries}
-        modules = [by.get(item.query_id, self.module) for item in items]
+        forms = {query: self.form(query) for query in dict.fromkeys(item.query_id for item in items)}
         pieces, place = [], []
-        for module in dict.fromkeys(modules) or [self.module]:
-            rows = [i for i, own in enumerate(modules) if own is module]
-            pieces.append(verdicts(module, [items[i] for i in rows], ask=ask, scale=scale, aspects=aspects))
+        for module in {id(form): form for form in forms.values()}.values() or [self.module]:
+            rows = [i for i, item in enumerate(items) if forms[item.query_id] is module]
+            some = [items[i] for i in rows]
+            pieces.append(
+                not_asked(some, scale, aspects)
+                if module is None
+                else verdicts(module, some, ask=ask, scale=scale, aspects=aspects)
+            )
             place += rows
         if len(pieces) == 1:
             return pieces[0]
         order = sorted(range(len(place)), key=place.__getitem__)
         return concatenate(pieces).subset(order)
+
+
+def not_asked(items: Sequence[Item], scale: Scale, aspects: tuple[str, ...]) -> Judgments:
+    """Judgments of items that nobody was asked about."""
+    none = Columns.empty(len(items), len(aspects), len(scale.grades))
+    none.faults = [NOT_ASKED] * len(items)
+    return none.judgments(scale, aspects, tuple(item.item_id for item in items))
 
 
 def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> dspy.Module:

@@ -1,9 +1,9 @@
-"""Chooses the prompt: an optimizer proposes candidates within the budget, a race on dev decides."""
+"""Searches for a prompt: an optimizer proposes candidates within the budget, a race on dev decides."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from judgec.compile.assemble import Bench, Fitted, calibration_data, everything_asked, fitted
-from judgec.compile.choose import ChosenPrompt, ScoredCandidate
+from judgec.compile.assemble import Bench
 from judgec.compile.search.candidates import Candidate, instructed
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.race import RaceStanding
@@ -14,19 +14,32 @@ from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
 from judgec.records.judgment import Judgments
 from judgec.report.numbers import objective_name
-from judgec.stats.agreement.objective import Objective
 
 
-def choose_prompt(
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search has found.
+
+    Args:
+        chosen: The prompt that was best on dev; the uncompiled one where none was better.
+        standings: Every candidate that ran, with its objective on dev, by name.
+        notes: For the user.
+    """
+
+    chosen: Candidate
+    standings: Mapping[str, tuple[Candidate, RaceStanding]]
+    notes: tuple[str, ...]
+
+
+def search_prompt(
     bench: Bench,
     uncompiled: Candidate,
     settings: CompileSettings,
     session: Session,
     plan: CallPlan,
     optimizer: Optimizer,
-    objective: Objective,
     watch: Watch,
-) -> ChosenPrompt:
+) -> Searched:
     """Search for a prompt that ranks dev better, and leave the caps room for calibrating and testing it.
 
     Args:
@@ -36,9 +49,9 @@ def choose_prompt(
         session: The models and the caps.
         plan: What must be kept back.
         optimizer: Proposes.
-        objective: Decides.
         watch: Told what happens.
     """
+    objective = bench.objective
     watch.stage("baselines", "the uncompiled judge on train")
     verdicts = bench.raw(uncompiled, bench.dataset.train)
     watch.stage("search", f"{settings.optimizer}, on dev, by {objective_name(objective.name)}")
@@ -69,17 +82,7 @@ def choose_prompt(
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
-    if settings.batch and chosen.name != uncompiled.name:
-        watch.stage("batch", f"prompt {chosen.name} on what calibrates and tests it")
-        session.together(lambda ask: everything_asked(replace(bench, ask=ask), chosen), bench.ask)
-    judge = None if chosen.name == uncompiled.name else _informed(bench, chosen, uncompiled)
-    if chosen.name != uncompiled.name and judge is None:
-        notes.note(
-            f"prompt {chosen.name} won on dev but, once calibrated, agrees less than the uncompiled one: not used"
-        )
-        chosen = uncompiled
-    scored = tuple(ScoredCandidate(one, at.value, at.unscored, at.items) for one, at in standings.values())
-    return ChosenPrompt(chosen, judge, scored, tuple(notes.said))
+    return Searched(chosen, standings, tuple(notes.said))
 
 
 def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noting) -> Candidate:
@@ -88,26 +91,6 @@ def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noti
     if raced.stopped:
         notes.note(f"the race was cut short: {raced.stopped}")
     return found[raced.chosen]
-
-
-def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> Fitted | None:
-    """The chosen prompt, calibrated, if it agrees with the experts at least as well as the uncompiled one does.
-
-    A prompt can rank dev better as it is and still carry less that a calibrator and a decision rule can use. Both
-    judges are cross-validated on the same items, none of which the prompt was made from; their verdicts are needed
-    anyway.
-    """
-    part, raw = calibration_data(bench, chosen)
-    mine, bare = (
-        fitted(bench, one, part, said) for one, said in ((chosen, raw), (uncompiled, bench.raw(uncompiled, part)))
-    )
-    return mine if _worth(mine) >= _worth(bare) else None
-
-
-def _worth(judge: Fitted) -> float:
-    """Mean out-of-fold objective of the aspects; 0 where nothing could be cross-validated."""
-    values = [choice.value or 0.0 for one in judge.calibrators.values() for choice in one.choices if choice.chosen]
-    return sum(values) / len(values) if values else 0.0
 
 
 def _standing(task: Task, raw: Judgments) -> RaceStanding:

@@ -1,0 +1,129 @@
+"""Makes labels ready for a compile: split, objective, prompt; refuses what cannot be learned from."""
+
+import dspy
+
+from judgec.compile.folds.parts import Parts, make_parts
+from judgec.compile.search.candidates import task_module
+from judgec.compile.settings import CompileSettings
+from judgec.compile.verify import labelled
+from judgec.errors import UserError
+from judgec.labels.split.draw import folds_of
+from judgec.labels.split.memory import read_memory
+from judgec.raters.predictors import with_instructions
+from judgec.raters.tasks.preference import weighing
+from judgec.records.counts import plural
+from judgec.records.label import InputCounts, LabelSet
+from judgec.records.tasks.registry import compares, finds_modes
+from judgec.stats.agreement.objective import Objective, parse_objective
+from judgec.stats.agreement.system_tau import LEAST_QUERIES
+
+LEAST_COMPARED = 6  # systems: of five a tau of .6 is chance in 12 % of all orders
+
+
+def default_objective(labels: LabelSet) -> str:
+    """``kappa`` for accepts, classes and failure modes, ``tau_b`` for ordered grades."""
+    unordered = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
+    return "kappa" if unordered else "tau_b"
+
+
+def missing_of(labels: LabelSet) -> dict[str, float]:
+    """The share of the labelled items without an input that others have, by field."""
+    known = {label.item_id for label in labels.labels}
+    counts = InputCounts.of([item for item in labels.items if item.item_id in known])
+    return {name: share for name in labels.fields if (share := counts.missing(name))}
+
+
+def prompt_of(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
+    """The prompt of the task, as somebody asked for it.
+
+    Raises:
+        UserError: Options of pairs for labels of something else.
+    """
+    module = task_module(labels, settings.adapter)
+    if settings.instructions is not None:
+        module = with_instructions(module, settings.instructions)
+    if not (settings.weighs.factors or settings.weighs.citations):
+        return module
+    if not compares(labels.task):
+        raise UserError(
+            f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
+            "compares two answers, weighs them. Leave them out."
+        )
+    return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
+
+
+def prepared(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
+    """The data of every split, and what is maximized.
+
+    Raises:
+        UserError: The labels cannot be learned from, or the objective does not fit them.
+    """
+    objective = parse_objective(settings.objective)
+    objective.require(interval=labels.scale.interval and not labels.accept_only)
+    if labels.scale.interval and not labels.accept_only and settings.asks_a_model:
+        raise UserError(
+            f"{settings.name}: labels on an interval scale, and a language model to ask; recorded verdicts, functions "
+            "and evidence are valid there. Record its numbers (--candidate recorded:FILE), or make grades of the "
+            "labels with --round nearest."
+        )
+    if labels.scale.interval and settings.combine.cascade is not None:
+        raise UserError(
+            f"--cascade {','.join(settings.combine.cascade)}: labels on an interval scale, and no judge says how sure "
+            "it is of a number; grades or classes are valid. Make grades with --round nearest, or leave it out."
+        )
+    memory = read_memory(settings.home, settings.name)
+    folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)
+    parts = make_parts(labels, settings.seed, memory=memory, folds=folds, consensus=settings.consensus)
+    if objective.needs_accept and (parts.pooled.test.experts.target_accept < 0).all():
+        raise UserError(
+            "--objective accept: nobody's accept or reject is known on this scale; the grades are "
+            f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
+        )
+    if objective.needs_systems:
+        _require_systems(parts, settings.objective)
+    train = parts.shipped.train
+    if not labelled(train, train.experts.target_accept if labels.accept_only else train.experts.target):
+        held = f"{plural(len(train), 'item')}, all of one grade" if len(train) else "no items"
+        raise UserError(
+            f"train split: {held}; of {plural(len(labels.items), 'item')} of {_queries(labels)} queries "
+            f"{'half the' if parts.refit is None else 'five in seven'} queries fall "
+            "into it, and at least two different grades are needed there to learn from. Label items of further queries."
+        )
+    return parts, objective
+
+
+def _require_systems(parts: Parts, objective: str) -> None:
+    """Make sure that there is an order of systems to learn from and to test.
+
+    Raises:
+        UserError: Too few systems, or too few queries that all of them answered.
+    """
+    compared, dev = (parts.shipped.train, parts.pooled.test), parts.shipped.dev
+    systems = sorted({item.agent for part in (*compared, dev) for item in part.items if item.agent})
+    where = f"--objective {objective}"
+    if parts.pooled.labels.scale.level == "nominal":
+        raise UserError(
+            f"{where}: the grades are classes without an order; kappa or exact are valid. Name one of them."
+        )
+    if len(systems) < LEAST_COMPARED:
+        raise UserError(
+            f"{where}: {len(systems)} systems answered, by the column 'agent'; an order of systems needs "
+            f"{LEAST_COMPARED}. Name who answered each item (--map COLUMN=agent), or take 'tau_b'."
+        )
+    for part in compared:
+        by: dict[str, set[str]] = {name: set() for name in systems}
+        for item, whole in zip(part.items, part.experts.target[..., 0].min(axis=1) >= 0, strict=True):
+            if item.agent and whole:
+                by[item.agent].add(item.query_id)
+        shared = set.intersection(*by.values())
+        if len(shared) < LEAST_QUERIES:
+            rarest = min(systems, key=lambda name: len(by[name]))
+            raise UserError(
+                f"{where}: {len(shared)} {part.name} queries that all {len(systems)} systems answered ({rarest} "
+                f"{len(by[rarest])} of {part.n_queries}); {LEAST_QUERIES} are needed. Leave out the rows of systems "
+                "with few answers, or take 'tau_b'."
+            )
+
+
+def _queries(labels: LabelSet) -> int:
+    return len({item.query_id for item in labels.items})

@@ -1,0 +1,85 @@
+"""Compares candidates on the items that both were asked about, and says which one ships: the one rule of a compile."""
+
+from collections.abc import Mapping
+
+from judgec.raters.recorded import MIN_COMMON
+from judgec.records.estimate import Estimate
+from judgec.records.ratings import GradePairs, on_both
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.intervals.jackknife import difference_interval, interval
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+
+LEAST = MIN_COMMON // 2  # labels in common: two judges with fewer are not compared
+MARGIN = 0.02  # of the objective, that a cheaper judge may be worse
+
+
+def in_common(one: GradePairs, other: GradePairs) -> int:
+    """Number of labels of items that both were asked about."""
+    return int((one.labelled & other.labelled).sum())
+
+
+def gain(one: GradePairs, other: GradePairs, objective: Objective) -> PairedGain:
+    """By how much ``one`` is better, and the standard error; of no item in common it is 0, and not clear."""
+    one, other = on_both(one, other)
+    if not one.labelled.any():
+        return PairedGain(0.0, None)
+    return paired_gain(objective.statistic(one), objective.statistic(other))
+
+
+def lead(one: GradePairs, other: GradePairs, objective: Objective) -> float:
+    """By how much ``one`` is ahead on the items of both; a statistic that is undefined counts as 0."""
+    one, other = on_both(one, other)
+    return objective.value(one) - objective.value(other)
+
+
+def worth(rated: GradePairs, objective: Objective, how: Resampling) -> Estimate:
+    """The objective of a judge with its interval; ``n`` are its labels."""
+    found = interval(objective.statistic(rated), resamples=how.resamples, seed=how.seed)
+    return found.estimate(int(rated.labelled.sum()))
+
+
+def difference(one: GradePairs, other: GradePairs, objective: Objective, how: Resampling) -> Estimate:
+    """The objective of ``one`` minus that of ``other``, with its interval; ``n`` labels are of both."""
+    one, other = on_both(one, other)
+    found = difference_interval(
+        objective.statistic(one), objective.statistic(other), resamples=how.resamples, seed=how.seed
+    )
+    return found.estimate(int(one.labelled.sum()))
+
+
+def incumbent(raw: Mapping[str, GradePairs], beside: str, objective: Objective) -> str:
+    """The candidate that is best as it is; of equals the first by name.
+
+    Args:
+        raw: What each says before it is calibrated.
+        beside: The candidate that all are compared with, each on the items of both.
+        objective: Decides.
+    """
+    leads = {name: lead(one, raw[beside], objective) for name, one in raw.items()}
+    return min(leads, key=lambda name: (-leads[name], name))
+
+
+def winner(rated: Mapping[str, GradePairs], incumbent: str, objective: Objective) -> str:
+    """The incumbent, or whoever is clearly better: a paired gain above one standard error on the items of both.
+
+    Of several the largest gain wins, of equal gains the first name.
+
+    Args:
+        rated: The grades of each, calibrated, out of fold.
+        incumbent: The name of the one that has to be beaten.
+        objective: Decides.
+    """
+    best = (0.0, incumbent)
+    for name in sorted(rated.keys() - {incumbent}):
+        if in_common(rated[name], rated[incumbent]) < LEAST:
+            continue
+        better = gain(rated[name], rated[incumbent], objective)
+        if better.clear and better.value > best[0]:
+            best = better.value, name
+    return best[1]
+
+
+def hardly_worse(gain: PairedGain) -> bool:
+    """True where a cheaper judge is shown to lose less than ``MARGIN``, by one standard error."""
+    return gain.error is not None and gain.value - gain.error > -MARGIN
