@@ -25,8 +25,7 @@ def demo_agent(home: Path, out: Path) -> None:
     from judgec.raters.programs import load, names
     from judgec.report.progress import Bar
     from judgec.tournament.report.evaluation import why_unproven
-    from judgec.verbs.agent_compilation import agent_report
-    from judgec.verbs.compile_agent import compile_agent
+    from judgec.verbs.compile_agent import agent_report, compile_agent
     from judgec.verbs.index import index
     from judgec.verbs.options.compile_agent import CompileAgentOptions
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from judgec._version import __version__
 
 _HOMES = {
-    "AgentCompilation": "judgec.verbs.agent_compilation",
+    "AgentCompilation": "judgec.verbs.compile_agent",
     "Answers": "judgec.verbs.answered",
     "ComparedProbes": "judgec.verbs.compare_probes",
     "ComparedSystems": "judgec.verbs.systems",

@@ -4,7 +4,6 @@ from typing import Literal
 
 from judgec.lm.functions import Function as Function
 from judgec.lm.watch import Watch
-from judgec.verbs.agent_compilation import AgentCompilation as AgentCompilation
 from judgec.verbs.agreement import MeasuredAgreement as MeasuredAgreement
 from judgec.verbs.agreement import compare_judges as compare_judges
 from judgec.verbs.answered import Answers as Answers
@@ -16,6 +15,7 @@ from judgec.verbs.compare import JudgeComparison as JudgeComparison
 from judgec.verbs.compare_probes import ComparedProbes as ComparedProbes
 from judgec.verbs.compare_probes import compare_probes as compare_probes
 from judgec.verbs.compilation import Compilation as Compilation
+from judgec.verbs.compile_agent import AgentCompilation as AgentCompilation
 from judgec.verbs.compile_queries import QueryCompilation as QueryCompilation
 from judgec.verbs.estimate import RateEstimate as RateEstimate
 from judgec.verbs.export import Export as Export

@@ -12,14 +12,20 @@ from typing import Any
 
 import pytest
 
+import judgec
 from judgec.compile.report import with_run
 from judgec.compile.settings import Combine, CompileSettings, PoolLimit
 from judgec.compile.track import run_of
+from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.metrics import flatten
+from judgec.connect.tracking.runs import CompileRun, Logged
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
+from judgec.report.report import Report
 from judgec.verbs.compilation import Compilation, compiled_report
+from judgec.verbs.compile_agent import agent_report
+from judgec.verbs.compile_queries import compiled_queries_report
 from tests.compile import recorded_world, test_cascades, test_compile_preference, test_modes, test_panels
 from tests.compile.small import Outcome, compiled_from, compiled_on, write
 from tests.fake_lm import FAKE, serving_fake
@@ -72,16 +78,21 @@ def modes(home: Path) -> Outcome:
 CASES: dict[str, Callable[[Path], Outcome]] = {one.__name__: one for one in (panel, cascade, prompt, pairs, modes)}
 
 
-def said_by(made: Outcome) -> Said:
+def said_by_judge(made: Outcome) -> Said:
     home, card = made.settings.home, made.saved.card
-    report: dict[str, Any] = programs.load(home, f"{card.name}@{card.version}").report
     about: dict[str, Any] = {"source": "l.jsonl", "started": 1, "ended": 2, "log_traces": True}
     run = run_of(made.saved.report, card, made.saved.items, home, **about)
-    page = Page(programs.page_path(home, card).read_text(encoding="utf-8"))
     screen = compiled_report(Compilation(made.saved, with_run(made.saved, "run"), made.settings))
-    keys = sorted({*shape({name: report[name] for name in report if name != "judgments"})})
+    return said_by(home, f"{card.name}@{card.version}", run, screen)
+
+
+def said_by(home: Path, name: str, run: CompileRun, screen: Report) -> Said:
+    program = programs.load(home, name)
+    path = programs.page_path(home, program.card)
+    page = Page(path.read_text(encoding="utf-8") if path.exists() else "")
+    report: dict[str, Any] = {one: of for one, of in program.report.items() if one not in {"judgments", "answers"}}
     return {
-        "report.json": [key for key in keys if not key.startswith(ALIKE)],
+        "report.json": [key for key in sorted({*shape(report)}) if not key.startswith(ALIKE)],
         "rows": sorted(report["test"]),
         "metrics": [name for name in sorted(flatten(run.metrics)) if not f".{name}".startswith(ALIKE)],
         "headline": sorted(run.headline or {}),
@@ -94,20 +105,67 @@ def said_by(made: Outcome) -> Said:
     }
 
 
-@pytest.mark.parametrize("name", CASES)
+def said_by_verb(home: Path, compiles: Callable[[Path], tuple[str, Report]]) -> Said:
+    """What a verb says that logs its compile by itself."""
+    runs: list[CompileRun] = []
+
+    def log(_: Tracker, run: CompileRun) -> Logged:
+        runs.append(run)
+        return Logged(run_id="run", experiment_id="0")
+
+    with pytest.MonkeyPatch.context() as patched:
+        for method in ("__init__", "__exit__"):
+            patched.setattr(Tracker, method, lambda *_: None)
+        patched.setattr(Tracker, "log_compile", log)
+        name, screen = compiles(home)
+    return {**said_by(home, name, runs[0], screen), "json": sorted(screen.data)}
+
+
+def agent(home: Path) -> tuple[str, Report]:
+    asked = [
+        {"query": f"Which {what} has the sensor {n}?", "answer": f"The {what} of sensor {n} is {n} units."}
+        for n in range(14)
+        for what in ("range", "supply", "housing")
+    ]
+    said = (f"# Sensor {n}\n{row['answer'][:-1]}{' or less, at most' * (n % 3)}.\n" for n, row in enumerate(asked))
+    (home / "sensors.md").write_text("".join(said))
+    labels = [{**one, "accept": int(n % 5 > 0)} for n, one in enumerate(asked)]
+    index = judgec.index(home / "sensors.md", out=home / "corpus")
+    found = judgec.compile_agent("rag-bm25", index=index, queries=asked, labels=labels, k=1, home=home)
+    return found.name, agent_report(found)
+
+
+def queries(home: Path) -> tuple[str, Report]:
+    made = [f"Sensor {n} draws {n + 10} mA at {n + 20} V and weighs {n + 30} g." for n in range(14)]
+    (home / "docs").mkdir()
+    for n, text in enumerate(made):
+        (home / "docs" / f"{n}.md").write_text(f"# Sensor {n}\n{text}\n")
+    experts = ["How much does sensor 90 weigh?", "What does sensor 91 draw?"]
+    found = judgec.compile_queries(index=str(home / "docs"), experts=experts, per_passage=2, home=home)
+    return found.name, compiled_queries_report(found)
+
+
+VERBS: dict[str, Callable[[Path], tuple[str, Report]]] = {one.__name__: one for one in (agent, queries)}
+
+
+def said_of(name: str, home: Path) -> Said:
+    return said_by_verb(home, VERBS[name]) if name in VERBS else said_by_judge(CASES[name](home))
+
+
+@pytest.mark.parametrize("name", [*CASES, *VERBS])
 def test_keys_names_and_sections_are_there(tmp_path: Path, name: str) -> None:
-    golden, found = json.loads(GOLDEN.read_text(encoding="utf-8"))[name], said_by(CASES[name](tmp_path))
+    golden, found = json.loads(GOLDEN.read_text(encoding="utf-8"))[name], said_of(name, tmp_path)
     assert set(golden.pop("report.json")) - set(found.pop("report.json")) == set()  # more may be added
     assert found == golden
 
 
 def recorded_anew(name: str) -> Said:
     with tempfile.TemporaryDirectory() as home, serving_fake():
-        return said_by(CASES[name](Path(home)))
+        return said_of(name, Path(home))
 
 
 if __name__ == "__main__":
-    for name in CASES:
+    for name in (*CASES, *VERBS):
         lines = (f' "{what}": {json.dumps(said)}' for what, said in recorded_anew(name).items())
         sys.stdout.write(f'{"{" if name == "panel" else ","}"{name}": {{\n' + ",\n".join(lines) + "\n}\n")
     sys.stdout.write("}\n")

@@ -14,7 +14,7 @@ import judgec
 from judgec.errors import BudgetError, UserError
 from judgec.lm.prices import price
 from judgec.lm.watch import Silent
-from judgec.verbs import audit, compilation, compile_agent, compile_queries, evaluate, probe
+from judgec.verbs import audit, compilation, evaluate, probe, program_compilation
 from judgec.verbs import watch as watching
 from judgec.verbs.estimate import estimate_judged
 from judgec.verbs.judge_file import judged
@@ -100,7 +100,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("OPENAI_API_KEY", "test")
-    for module in (audit, compilation, compile_agent, compile_queries, evaluate, probe):
+    for module in (audit, compilation, program_compilation, evaluate, probe):
         monkeypatch.setattr(module, "Tracker", NoTracker)
     home = tmp_path / "home"
     home.mkdir()
@@ -301,7 +301,7 @@ def compiled_agent(w: World, **caps: Any) -> int:
     found = judgec.compile_agent(
         agent="rag-bm25", queries=queries, index=w.index, lm=MODEL, judge="lean@1", unproven=True, **w.asks, **caps
     )
-    return found.saved.card.cost.lm_calls
+    return found.card.cost.lm_calls
 
 
 SLOW = (

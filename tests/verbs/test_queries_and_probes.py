@@ -64,7 +64,7 @@ def test_compile_queries_of_a_frame_gives_a_generator_that_writes(here: Path) ->
     assert (found.name, found.report["program"], found.report["version"]) == ("mine@1", "mine", 1)
     assert found.promoted is found.report["promoted"]
     compiled = found.table.loc["compiled"].to_dict()
-    assert compiled["value"] == found.report["test"]["compiled.value"]["value"]  # type: ignore[index]  # JSON
+    assert compiled["value"] == found.report["test"]["compiled.value"]["value"]
     assert compiled["value.low"] < compiled["value"] < compiled["value.high"]
     assert found.reason in repr(found)
     assert "<table" in found._repr_html_()

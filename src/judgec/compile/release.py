@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
 
 from judgec.compile.family_state import FamilyState
 from judgec.errors import UserError
@@ -40,40 +39,6 @@ class Place:
     home: Path
     name: str
     kind: str
-
-
-class Releasable(Protocol):
-    """A finished compile: a judge, an agent or a query generator that is not on disk yet."""
-
-    @property
-    def place(self) -> Place:
-        """The place where it is saved."""
-
-    @property
-    def standing(self) -> FamilyState:
-        """As it was when this was decided."""
-
-    @property
-    def earlier(self) -> ProgramCard | None:
-        """The version that this very compile wrote before it was killed, or None."""
-
-    def stands(self) -> FamilyState:
-        """As it is on disk now."""
-
-    def decided(self, standing: FamilyState) -> Self:
-        """Decide again: another version was saved since."""
-
-    def program(self, family: Family) -> Program:
-        """The program that is written."""
-
-    def page(self, card: ProgramCard, /) -> str | None:
-        """``report.html``, where there is one."""
-
-    def items(self) -> Iterable[str]:
-        """Lines of ``items.jsonl``, all items of the page; empty where the page shows none."""
-
-
-R = TypeVar("R", bound=Releasable)
 
 
 @dataclass(frozen=True)
@@ -124,7 +89,9 @@ class Finished:
         return {"program": card.name, "version": card.version, **self.report}
 
 
-def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> tuple[ProgramCard, R]:
+def release(
+    made: Finished, track: Callable[[ProgramCard, Finished], None] | None = None
+) -> tuple[ProgramCard, Finished]:
     """Write the version, point the aliases, track it and count the test use; all or nothing of each.
 
     The test use is written last: where a version has none, a process was killed before it, and the rest is done.

@@ -87,7 +87,6 @@ def run_of(
     asks = not card.evidence_alone and card.lm.get("model") != NO_LM
     statistics = {f"test.{name}": found["test"]["compiled"][name]["value"] for name in ("tau_b", "accept_agreement")}
     priced = {"costs": logged(costs_of(found))} if found["costs"] else {}
-    learned = found["labels"]
     return compile_run(
         found,
         card,
@@ -95,28 +94,13 @@ def run_of(
         metrics=_metrics(found, card),
         shown=HEADLINE,
         params={
-            "task": card.task,
             "lm": str(card.lm.get("model")) if asks else NOTHING,
-            "objective": card.objective,
-            "optimizer": card.optimizer,
-            "seed": card.seed,
             "evidence": found["evidence"],
             "prompt": found["prompt"] if asks else NOTHING,
             "judge_kind": card.judge_kind,
         },
         candidates=[(row["name"], row["settings"], _of_candidate(row, card)) for row in found["candidates"]],
-        datasets=[
-            DatasetInput(
-                name=source.rpartition("/")[2],
-                digest=learned["digests"][name],
-                split=name,
-                source=source,
-                columns=dict.fromkeys(("item_id", "query_id", *learned["fields"][name]), "string"),
-                n_rows=found["split"][name],
-                profile={"queries": learned["queries"][name]},
-            )
-            for name in SPLITS
-        ],
+        source=source,
         started=started,
         ended=ended,
         said=found["verdict"],
@@ -136,7 +120,7 @@ def compile_run(
     shown: Iterable[str],
     params: Mapping[str, Param],
     candidates: Iterable[tuple[str, Mapping[str, Param], Metrics]],
-    datasets: Iterable[DatasetInput],
+    source: str,
     started: float,
     ended: float,
     said: str,
@@ -148,14 +132,14 @@ def compile_run(
     """The run of a compile of any kind; the aliases of its version are those that it has on disk now.
 
     Args:
-        found: Its report, for the notes.
+        found: Its report, for notes and data sets.
         card: Of the version as saved.
         home: Folder of ``programs/``.
-        metrics: All numbers, as ``metrics_of`` finds them, and others.
+        metrics: All numbers but the cost, as ``metrics_of`` finds them, and others.
         shown: Those that MLflow shows, the most important first.
-        params: Beside program and version.
+        params: Beside those of every compile, or in their place.
         candidates: Name, settings and metrics of each.
-        datasets: What was read.
+        source: Where labels or items came from.
         started: POSIX seconds.
         ended: POSIX seconds.
         said: The first sentence of run and version.
@@ -166,17 +150,38 @@ def compile_run(
     """
     version = f"{card.version:04d}"
     aliases = [alias for alias, number in programs.aliases(home, card.name).items() if number == card.version]
+    metrics, learned = {**metrics, **of_cost(card.cost)}, found["labels"]
+    usual = {"task": card.task, "lm": str(card.lm.get("model")), "objective": card.objective}
+    usual |= {"optimizer": card.optimizer, "program": card.name, "version": version}
     told = {"version": version, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"}
     return CompileRun(
         name=f"{card.name} {version}",
-        params={"program": card.name, "version": version, **params},
+        params={
+            "program": card.name,
+            "version": version,
+            **usual,
+            "optimizer": card.optimizer,
+            "seed": card.seed,
+            **params,
+        },
         metrics=metrics,
         headline=headline(metrics, shown),
         candidates=tuple(
             CandidateRun(name=name, params=dict(made), metrics=values, started=started, ended=ended)
             for name, made, values in candidates
         ),
-        datasets=tuple(datasets),
+        datasets=tuple(
+            DatasetInput(
+                name=source.rpartition("/")[2],
+                digest=learned["digests"][name],
+                split=name,
+                source=source,
+                columns=dict.fromkeys(("item_id", "query_id", *learned["fields"][name]), "string"),
+                n_rows=found["split"][name],
+                profile={"queries": learned["queries"][name]},
+            )
+            for name in SPLITS
+        ),
         tables=tables,
         tags={"judgec.promoted": str(card.promoted).lower(), "judgec.engine": card.engine},
         key=hashlib.sha256(card.model_dump_json().encode()).hexdigest(),
@@ -229,7 +234,7 @@ def _metrics(found: Found, card: ProgramCard) -> Metrics:
         chosen = {name: found["abstention"][name] for name in ("coverage", "agreement")}
         metrics |= flat("test.abstaining", chosen)
     objective, gain = found["objective_on_test"], found["difference"]["objective"]
-    metrics |= {"test.objective": Estimate(**objective), "test.gain": Estimate(**gain), **of_cost(card.cost)}
+    metrics |= {"test.objective": Estimate(**objective), "test.gain": Estimate(**gain)}
     ceiling = test["ceiling"].get(statistics_of(card.objective)[0])
     metrics |= {} if ceiling is None else {"test.ceiling": Estimate(**ceiling)}
     return metrics | ({"test.accept_agreement": Estimate(**found["decisive"])} if "decisive" in found else {})

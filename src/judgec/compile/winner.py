@@ -70,14 +70,14 @@ def winner(rated: Mapping[str, GradePairs], incumbent: str, objective: Objective
         incumbent: The name of the one that has to be beaten.
         objective: Decides.
     """
-    best = (0.0, incumbent)
-    for name in sorted(rated.keys() - {incumbent}):
-        if in_common(rated[name], rated[incumbent]) < LEAST:
-            continue
-        better = gain(rated[name], rated[incumbent], objective)
-        if better.clear and better.value > best[0]:
-            best = better.value, name
-    return best[1]
+    others = (name for name in rated if name != incumbent and in_common(rated[name], rated[incumbent]) >= LEAST)
+    return clearest({name: gain(rated[name], rated[incumbent], objective) for name in others}, incumbent)
+
+
+def clearest(gains: Mapping[str, PairedGain], incumbent: str) -> str:
+    """The incumbent, or whoever gains most over it of those that clearly do; of equal gains the first name."""
+    clear = {name: gain.value for name, gain in sorted(gains.items()) if gain.clear}
+    return max(clear, key=lambda name: clear[name], default=incumbent)
 
 
 def hardly_worse(gain: PairedGain) -> bool:

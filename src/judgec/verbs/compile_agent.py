@@ -1,22 +1,16 @@
 """``judgec.compile_agent``: an agent, queries and a metric in, an agent with a better prompt out."""
 
-import os
 import re
-import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import asdict
+from functools import partial
 
-from judgec.compile.agents.compile import AgentCompile, CompiledAgent
-from judgec.compile.agents.compile import compile_agent as search_prompts
-from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
-from judgec.compile.agents.report import Provenance, SavedAgent, run_of, save_agent
+from judgec.compile.agents.compile import AgentContest, items_of
+from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, accepted_answers
+from judgec.compile.agents.optimizers import check_optimizer, proposed
 from judgec.compile.release import Place, check_place
 from judgec.compile.settings import reflection_spec
-from judgec.connect.tracking.background import Tracker
-from judgec.connect.tracking.runs import Logged
-from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
@@ -31,24 +25,36 @@ from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters import programs
 from judgec.raters.judge import require_asked
 from judgec.records.counts import plural
+from judgec.records.estimate import Estimate
 from judgec.records.label import InputCounts
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import TASKS
-from judgec.table import seal
+from judgec.report.numbers import UNKNOWN, brackets, number
+from judgec.report.page.notebook import notebook
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.tournament.files.queries import Query, read_queries
 from judgec.tournament.report.evaluation import why_unproven
-from judgec.verbs.agent_compilation import AgentCompilation
 from judgec.verbs.frames import is_path, named_table
 from judgec.verbs.labels import Labels, labels_of
 from judgec.verbs.options.compile_agent import CompileAgentOptions
-from judgec.verbs.options.shared import LabelColumns
-from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.options.shared import AgentShape, LabelColumns
+from judgec.verbs.program_compilation import ProgramCompilation, compiled_program
+from judgec.verbs.spending import account_for
+from judgec.verbs.typed import command
 from judgec.verbs.validity import require_inputs
 from judgec.verbs.verb import verb
 from judgec.verbs.whom import GivenJudge, as_loaded
 
 SAID_OF_LABELS = ("columns", "annotators", "best", "grades", "accept_at")
 ADVICE = "Give {name} with every query, or name a judge that was compiled without."
+
+
+class AgentCompilation(ProgramCompilation):
+    """A compiled agent with what was measured of it; ``judgec.answer(agents=found.name, ...)`` runs it."""
+
+    def _repr_html_(self) -> str:
+        return notebook(agent_report(self))
 
 
 @verb(CompileAgentOptions)
@@ -74,48 +80,21 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         >>> found.name, found.table.index.tolist()
         ('rag-bm25@1', ['uncompiled', 'compiled'])
     """
-    started = time.time()
-    shape = AgentSettings(
-        options.k,
-        options.variations,
-        options.persona,
-        options.citations,
-        feedback=options.lm == NO_LM,
-        rrf_k=options.rrf_k,
-    )
     name = options.name or re.sub(r"[+/]", "-", options.agent)
-    settings = AgentCompile(name, options.home, options.agent, shape, options.optimizer, options.seed)
-    judge = _checked(options, settings)
+    judge = _checked(options, name)
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, _ = reflection_spec(spec, options.reflection_lm)
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
     watch.stage("agent", f"{options.agent}, {spec.asked_at}, {plural(len(queries), 'query')}")
-    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    source = str(options.queries) if is_path(options.queries) else "queries"
+    opened = partial(_contest, options, name, judge, queries)
     account = account_for(options, options.judge)
-    with (
-        Tracker(store, os.environ, seal.notes) as tracker,
-        session_for(options, spec, options.home, watch, account=account, reflection=reflection) as session,
-    ):
-        if judge is not None:
-            _require_able(judge, queries)
-        session.preflight()
-        spec = session.settled(spec)
-        found, metric = _compiled(options, judge, queries, settings, session, watch)
-        ended = time.time()
-        origin = _origin(judge, metric, options, spec, session, ended - started, ended)
-        source = str(options.queries) if is_path(options.queries) else "queries"
-        logged: list[Logged] = []
-
-        def track(saved: SavedAgent) -> None:
-            watch.stage("track", store.shown)
-            run = run_of(saved, settings, source=source, started=started, ended=ended)
-            logged.append(tracker.log_compile(run))
-
-        saved = save_agent(found, settings, origin, track)
-    return AgentCompilation(saved, settings, {**saved.report, "mlflow_run_id": logged[0].run_id})
+    return AgentCompilation(
+        *compiled_program(options, opened, spec, account, watch, source=source, reflection=reflection)
+    )
 
 
-def _checked(options: CompileAgentOptions, settings: AgentCompile) -> GivenJudge | None:
+def _checked(options: CompileAgentOptions, name: str) -> GivenJudge | None:
     """The judge whose score is maximized; None where accepted answers say what for.
 
     Raises:
@@ -124,7 +103,7 @@ def _checked(options: CompileAgentOptions, settings: AgentCompile) -> GivenJudge
     if (options.judge is None) == (options.labels is None):
         raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
     kind_of(options.agent)
-    check_place(Place(settings.home, settings.name, TASK))
+    check_place(Place(options.home, name, TASK))
     if options.judge is None:
         return None
     given = options.judge
@@ -161,61 +140,59 @@ def _ask(judge: GivenJudge, session: Session) -> Ask:
     return session.ask if same else session.other(judge.spec)
 
 
-def _compiled(
-    options: CompileAgentOptions,
-    judge: GivenJudge | None,
-    queries: tuple[Query, ...],
-    settings: AgentCompile,
-    session: Session,
-    watch: Watch,
-) -> tuple[CompiledAgent, Metric]:
-    build, retriever_name = kind_of(options.agent)
-    index = open_index(options.index, api_base=options.api_base)
-
-    def retrieve(name: str) -> Retriever:
-        return reranked(name, index, None, options.rrf_k)
-
-    retriever = retrieve(retriever_name)
+def _contest(
+    options: CompileAgentOptions, name: str, judge: GivenJudge | None, queries: tuple[Query, ...], session: Session
+) -> AgentContest:
+    if judge is not None:
+        _require_able(judge, queries)
+    check_optimizer(options.optimizer, session)
+    session.preflight()
     metric, accepted = _metric(options, judge, queries, session)
-    module = build(retriever, settings.settings)
     # Without an accepted answer there is nothing to be close to: such a query would count as failed for every agent.
     usable = tuple(query for query in queries if query.query_id in accepted) if accepted else queries
-    found = search_prompts(
-        module, retriever, usable, metric, settings, session, watch, accepted=accepted, retrieve=retrieve
+    left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
+    build, retriever = kind_of(options.agent)
+    index = open_index(options.index, api_base=options.api_base)
+
+    def retrieve(named: str) -> Retriever:
+        return reranked(named, index, None, options.rrf_k)
+
+    shape = AgentSettings(
+        options.k,
+        options.variations,
+        options.persona,
+        options.citations,
+        feedback=options.lm == NO_LM,
+        rrf_k=options.rrf_k,
     )
-    found = found.with_ties_explained()
-    if len(usable) < len(queries):
-        left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
-        found = replace(found, notes=(left_out, *found.notes))
-    return found, metric
-
-
-def _origin(
-    judge: GivenJudge | None,
-    metric: Metric,
-    options: CompileAgentOptions,
-    spec: LMSpec,
-    session: Session,
-    seconds: float,
-    ended: float,
-) -> Provenance:
-    card = None if judge is None else judge.card
-    return Provenance(
-        metric=metric.name,
-        scale=ACCEPT_SCALE if card is None else card.scale,
-        aspects=("grade",) if card is None else card.aspects,
-        labels="" if card is None else card.labels,
-        lm=spec,
-        index=location_shown(options.index),
-        created=datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"),
-        seconds=seconds,
-        spent=session.spent,
+    about = {"metric": metric.name, "index": location_shown(options.index)}
+    return AgentContest(
+        name=name,
+        home=options.home,
+        items=items_of(usable),
+        start=build(retrieve(retriever), shape),
+        settings={"agent": options.agent, **asdict(shape), **about},
+        lm=session.settled(session.spec),
+        keeping=lambda calls: session.keeping_back(calls, session.price(calls)),
+        optimizer=options.optimizer,
+        seed=options.seed,
+        scale=ACCEPT_SCALE if judge is None else judge.card.scale,
+        aspects=("grade",) if judge is None else judge.card.aspects,
+        labels="" if judge is None else judge.card.labels,
+        notes=(left_out,) if len(usable) < len(queries) else (),
+        agent=options.agent,
+        queries=usable,
+        metric=metric,
+        propose=proposed,
+        session=session,
+        accepted=accepted,
+        retrieve=retrieve,
     )
 
 
 def _metric(
     options: CompileAgentOptions, judge: GivenJudge | None, queries: tuple[Query, ...], session: Session
-) -> tuple[Metric, dict[str, tuple[str, ...]]]:
+) -> tuple[JudgeMetric | AcceptedMetric, dict[str, tuple[str, ...]]]:
     if judge is not None:
         by_id = {query.query_id: query for query in queries}
         return JudgeMetric(judge.name, judge.compiled, _ask(judge, session), by_id), {}
@@ -224,3 +201,43 @@ def _metric(
     labels = options.labels if isinstance(options.labels, Labels) else labels_of(options.labels, said.reading())
     accepted = accepted_answers(labels.label_set, queries, options.seed)
     return AcceptedMetric(accepted), accepted
+
+
+def agent_report(found: AgentCompilation, options: CompileAgentOptions | None = None) -> Report:
+    """Mean scores, the verdict and the next command."""
+    card, data = found.card, found.report
+    means = {who: Estimate(**one["score"]) for who, one in data["test"].items()}
+    rows = [(who, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN) for who, one in means.items()]
+    title = f"{found.name} on {data['split']['test']} test queries: {data['metric']}"
+    verdict = "promoted to champion" if found.promoted else "saved as challenger"
+    compiled = f"{card.name}@{programs.CHAMPION if found.promoted else card.version}"
+    return Report(
+        data=data,
+        verdict=[f"{found.name} {verdict}: {found.reason}"],
+        tables=[TextTable(title, ("agent", "mean score", "95 % interval"), rows)],
+        lines=[f"prompt {data['prompt']}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],
+        notes=found.notes,
+        file=found.report_path,
+        next=[] if options is None else [_next(options, compiled)],
+    )
+
+
+def _next(options: CompileAgentOptions, compiled: str) -> str:
+    """The command that lets the agent answer beside the uncompiled one."""
+    shown = {
+        "--index": location_shown(options.index),
+        "--queries": str(options.queries),
+        "--agents": f"{options.agent},{compiled}",
+        "--lm": None if options.lm == NO_LM else options.lm,
+        "--api-base": options.api_base,
+        "--persona": options.persona or None,
+        "--out": "answers.jsonl",
+    }
+    numbers = {"--k": "k", "--variations": "variations", "--rrf-k": "rrf_k"}
+    asked = {flag: getattr(options, name) for flag, name in numbers.items()}
+    usual = {flag: getattr(AgentShape, name) for flag, name in numbers.items()}
+    shown |= {flag: str(value) for flag, value in asked.items() if value != usual[flag]}  # of the uncompiled agent
+    given = [part for option, value in shown.items() if value is not None for part in (option, value)]
+    given += [] if options.citations else ["--no-citations"]
+    renamed = [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
+    return command("answer", *given, *renamed, home=options.home)

@@ -201,7 +201,7 @@ def _generator(options: GenerateQueriesOptions, spec: LMSpec, session: Session, 
         found.examples or experts,
         reads=ask_of(checking(spec), session),
         seed=options.seed,
-        module=found.module,
+        module=found,
     )
 
 

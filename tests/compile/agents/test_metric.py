@@ -1,15 +1,18 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, accepted_answers, closeness, entries_of
+from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, accepted_answers, closeness
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.rag.agents.answer import Answer, Context
 from judgec.raters.judge import JudgeTree
 from judgec.raters.registry import judge_module
+from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.tournament.files.queries import Query
 from tests.compile.small import write
@@ -27,7 +30,10 @@ def said(query_id: str, text: str | None, error: str | None = None) -> Answer:
 class Stub(JudgeTree):
     """Grades 4.0 and leaves the second item unscored."""
 
+    read: ClassVar[list[Sequence[Item]]] = []
+
     def judge(self, items, ask, **_):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN003, ANN201 - as in the parent
+        self.read.append(items)
         n = len(items)
         made = judgments(np.full((n, 5), 0.2), [3] * n, ids=[item.item_id for item in items], accept_from=3)
         return replace(
@@ -39,12 +45,19 @@ class Stub(JudgeTree):
 
 
 def test_judges_score_is_scaled_to_0_1_and_what_is_missing_counts_as_worst() -> None:
-    plain = judge_of(judge_module("grade", FIVE, ("grade",), ("query", "answer")), FIVE, ("grade",))
-    judge = Stub(plain.tree, plain.task, plain.scale, plain.aspects)
+    made = judge_of(judge_module("grade", FIVE, ("grade",), ("query", "answer")), FIVE, ("grade",))
+    judge = Stub(made.tree, made.task, made.scale, made.aspects)
     metric = JudgeMetric("j@1", judge, lambda requests, total=None: iter(()), QUERIES)
     good, unread, failed = metric.score([said("q1", "x"), said("q2", "y"), said("q2", None, "down")])
     assert (good.value, good.reason) == (0.75, "good")  # (4 - 1) / (5 - 1)
     assert (unread.value, unread.counted, unread.reason) == (None, 0.0, "malformed reply")
+    assert Stub.read[-1][0].inputs == {
+        "query": "How far?",
+        "answer": "x",
+        "contexts": ("C",),
+        "reference": "Ten metres",
+    }
+    assert Stub.read[-1][1].inputs == {"query": "How heavy?", "answer": "y", "contexts": ("C",)}
     assert (failed.value, failed.reason) == (None, "no answer: down")
 
 
@@ -53,18 +66,6 @@ def test_judge_that_compares_cannot_be_the_metric() -> None:
     module = judge_module("preference", scale, ("grade",), ("query", "answer_a", "answer_b"))
     with pytest.raises(UserError, match="--judge p@1"):
         JudgeMetric("p@1", judge_of(module, scale, ("grade",)), lambda requests, total=None: iter(()), QUERIES)
-
-
-def test_entries_hold_answers_contexts_and_references() -> None:
-    entries = entries_of([said("q1", "x"), said("q2", None, "down")], QUERIES)
-    assert entries.item("q1", "rag").inputs == {
-        "query": "How far?",
-        "answer": "x",
-        "contexts": ("C",),
-        "reference": "Ten metres",
-    }
-    assert entries.missing == {}
-    assert set(entries.answers) == {("q1", "rag")}
 
 
 def test_closeness_is_f1_of_stems() -> None:

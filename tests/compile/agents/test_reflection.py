@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.agents.candidates import AgentTask
-from judgec.compile.agents.compile import AgentCompile
 from judgec.compile.agents.metric import ScoredAnswer
 from judgec.compile.agents.reflection import REFUSING, AgentAdapter
-from judgec.lm.watch import Silent
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
 from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.rag.agents.rag import AgentSettings, RAGFusion
 from judgec.rag.agents.signatures import CITING
 from judgec.tournament.files.queries import Query
-from tests.compile.agents.test_compile import run
+from tests.compile.agents.world import Found, compiled, contest_of
 from tests.rag.agents.world import FACTS, Shelf
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text, answer
@@ -40,17 +39,20 @@ def coachable(call: Call) -> Outcome:
     return answer(call, {})
 
 
+def rewritten(home: Path, policy: Callable[[Call], Outcome]) -> Found:
+    agent = RAGFusion(Shelf(), AgentSettings(k=2, variations=1))
+    with FakeOpenAI(policy) as server:
+        return compiled(home, server, agent, agent="rag-fusion-bm25", optimizer="gepa", rewrites=True)
+
+
 def test_rewritten_instructions_win_and_keep_what_every_answer_must_do(tmp_path: Path) -> None:
-    settings = AgentSettings(k=2, variations=1)
-    how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
-    with FakeOpenAI(coachable) as server:
-        found = run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
+    found = rewritten(tmp_path, coachable)
     assert found.chosen.name.startswith("gepa-")
     instructions = found.chosen.module.answer.signature.instructions
     assert MAGIC in instructions
     assert REFUSAL in instructions
     assert CITING in instructions
-    assert found.verdict.promoted, found.verdict.reason
+    assert found.decision.promoted, found.decision.reason
 
 
 def logged(seen: list[Call], rewrite: Callable[[Call], str] = lambda _: MAGIC) -> Callable[[Call], Outcome]:
@@ -66,11 +68,8 @@ def logged(seen: list[Call], rewrite: Callable[[Call], str] = lambda _: MAGIC) -
 
 
 def test_reflection_reads_fenced_passages_and_what_every_answer_must_do_as_fixed(tmp_path: Path) -> None:
-    settings = AgentSettings(k=2, variations=1)
-    how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
     seen: list[Call] = []
-    with FakeOpenAI(logged(seen)) as server:
-        run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
+    rewritten(tmp_path, logged(seen))
     wrote = {}
     for call in seen:
         for example in json.loads(call.prompt.inputs["examples_with_feedback"]):
@@ -91,10 +90,9 @@ def test_reflection_reads_fenced_passages_and_what_every_answer_must_do_as_fixed
     assert example["What came of it"]["beginnings of its passages"].startswith("[1]\n> ")
 
 
-def test_reflection_reads_what_a_score_is_worth_and_every_sentence_that_stays() -> None:
-    adapter = AgentAdapter(
-        AgentTask(RAGFusion(Shelf(), AgentSettings()), (), (), lambda *_: ([], []), {}, None, 0, Silent())
-    )
+def test_reflection_reads_what_a_score_is_worth_and_every_sentence_that_stays(tmp_path: Path) -> None:
+    with Session(LMSpec.parse("openai/fake"), tmp_path, environ={"OPENAI_API_KEY": "test"}) as session:
+        adapter = AgentAdapter(contest_of(tmp_path, session, RAGFusion(Shelf(), AgentSettings())), ())
     answered = Answer(query_id="q", agent="rag", text="Ten metres.", contexts=())
     lesson = adapter.lesson("answer", (Query("q", "How far?"), answered, ScoredAnswer(0.41, "Half of it [1].")))
     assert lesson["Feedback"] == "The answer is worth 0.41 of 1. Half of it [1]."
@@ -110,11 +108,8 @@ def test_rewrite_that_repeats_what_was_found_or_accepted_is_dropped_and_counted(
         told = str(call.prompt.inputs)
         return fact if (fact in told if what == "passages" else f"An accepted answer: {fact}" in told) else MAGIC
 
-    settings = AgentSettings(k=2, variations=1)
-    how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
     seen: list[Call] = []
-    with FakeOpenAI(logged(seen, copied)) as server:
-        found = run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
+    found = rewritten(tmp_path, logged(seen, copied))
     again = [call for call in seen if "repeated" in call.prompt.inputs]
     assert again
     assert any(note.startswith("gepa: ") and " dropped: 8 words" in note for note in found.notes)

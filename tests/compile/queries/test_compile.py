@@ -2,27 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from judgec.compile.contest import COMPILED, UNCOMPILED, Contested, compile_program
+from judgec.compile.contest_report import finished, run_of
 from judgec.compile.family_state import FamilyState
-from judgec.compile.pipeline import UNCOMPILED
 from judgec.compile.queries.compile import (
-    CompiledQueries,
-    GeneratorKind,
-    QueryCandidate,
-    QuerySettings,
+    GeneratorContest,
     Tried,
-    by_prompt,
-    compile_queries,
+    items_of,
     rejected_with_passages,
-    score,
 )
-from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
+from judgec.compile.release import release
 from judgec.errors import UserError
 from judgec.labels.split.family import read_family
 from judgec.lm.spec import LMSpec
@@ -31,11 +26,13 @@ from judgec.rag.queries.generation.generator import Asked as Made
 from judgec.rag.queries.generation.generator import Completed, PromptedGenerator, Written
 from judgec.rag.queries.reliability import Rules
 from judgec.rag.retrieval.passages import Passage
+from judgec.raters import programs
 from judgec.records.card import Cost
 from judgec.records.label import FloatArray
 from judgec.records.tasks.reliability import FAULTS
 from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked, Model
+from tests.report.page.html import Page
 
 WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "glacier", "saddle", "orchard", "compass", "thimble")
 PASSAGES = [
@@ -64,39 +61,46 @@ def teachable(system: str, prompt: PromptParts) -> Mapping[str, str]:
     return {"queries": good if "Always name the model" in system else f"How much does it weigh, {name}?"}
 
 
-def compiled(model: Model, home: Path, passages: Sequence[Passage] = PASSAGES, name: str = "gen") -> CompiledQueries:
-    asked = Asked(model)
-    kind = GeneratorKind(
+Found = Contested[Tried]
+
+
+def contest_of(asked: Asked, home: Path, passages: Sequence[Passage] = PASSAGES, name: str = "gen") -> GeneratorContest:
+    return GeneratorContest(
         name=name,
         home=home,
+        items=items_of(passages),
+        start=CompiledGenerator(),
+        settings={"per_passage": 1},
+        lm=SPEC,
+        keeping=lambda _: nullcontext(),
+        optimizer="candidates",
+        notes=("a note",),
         passages=passages,
         experts=EXPERTS,
-        spec=SPEC,
-        settings=QuerySettings(per_passage=1),
+        per_passage=1,
         reliability=Rules(),
         embed=embed,
         ask=asked,
         rewriter=asked,
-        keeping=lambda _: nullcontext(),
     )
-    return compile_queries(kind, Silent())
+
+
+def compiled(model: Model, home: Path, passages: Sequence[Passage] = PASSAGES, name: str = "gen") -> Found:
+    return compile_program(contest_of(Asked(model), home, passages, name), Silent())
 
 
 def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions(tmp_path: Path) -> None:
     found = compiled(teachable, tmp_path)
     assert found.chosen.name == "rewrite 1"
-    assert found.verdict.promoted
-    assert found.estimates["compiled.accepted"].value == 1.0
-    assert found.estimates["uncompiled.accepted"].value == 0.0
-    likeness = [found.estimates[f"{side}.likeness"].to_json() for side in ("compiled", "uncompiled")]
+    assert found.decision.promoted
+    ours, theirs = (found.test[side].estimates() for side in (COMPILED, UNCOMPILED))
+    assert (ours["accepted"].value, theirs["accepted"].value) == (1.0, 0.0)
+    likeness = [one["likeness"].to_json() for one in (ours, theirs)]
     assert [one["value"] is None for one in likeness] == [False, True]
     assert all(one["low"] is None and one["note"] for one in likeness)  # what has no interval says why
-    assert found.verdict.difference.low is not None
-    assert found.verdict.difference.low > 0
-    parts = [
-        {PASSAGES[i].doc_id for i in part}
-        for part in (found.found.split.train, found.found.split.dev, found.found.split.test)
-    ]
+    assert found.decision.difference.low is not None
+    assert found.decision.difference.low > 0
+    parts = [{PASSAGES[i].doc_id for i in part} for part in (found.split.train, found.split.dev, found.split.test)]
     assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
 
 
@@ -105,15 +109,15 @@ def test_compile_of_a_stubborn_model_promotes_nothing(tmp_path: Path) -> None:
         return teachable(system.replace("Always name the model", ""), prompt)
 
     found = compiled(stubborn, tmp_path)
-    assert not found.verdict.promoted
-    assert "no candidate beat" in found.verdict.reason
+    assert not found.decision.promoted
+    assert "no candidate beat" in found.decision.reason
 
 
 def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing(tmp_path: Path) -> None:
     found = compiled(lambda system, prompt: None, tmp_path)
-    assert not found.verdict.promoted
-    assert found.estimates["compiled.value"].value == 0.0
-    assert found.found.test["compiled"].failed == {"service error": len(found.found.split.test)}
+    assert not found.decision.promoted
+    assert found.test[COMPILED].estimates()["value"].value == 0.0
+    assert found.test[COMPILED].row["failed"] == {"service error": len(found.split.test)}
 
 
 def test_compile_of_too_few_documents_is_refused(tmp_path: Path) -> None:
@@ -131,58 +135,54 @@ class Fixed:
         return [[Written(query) for query in self._queries], *["refusal: x"] * (len(passages) - 1)]
 
     def complete(self, asked: Sequence[Made], what: Completed) -> list[Written | str]:
-        raise NotImplementedError
+        return [Written(one.query, "103 grams") for _, one in asked]
 
 
-def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> None:
+def test_score_values_rejected_repeated_and_missing_questions_at_nothing(tmp_path: Path) -> None:
     text = PASSAGES[3].text
     good = "How many grams does the copper harbour model 3 weigh?"
     queries = [good, f"{good} ", EXPERTS[0], "What does the passage say about the copper harbour model 3?"]
-    found = score(
-        QueryCandidate(UNCOMPILED, CompiledGenerator()), Fixed(queries), PASSAGES[3:5], EXPERTS, Rules(), embed, 5
-    )
-    assert text in found.tried[0].passage.text
-    assert [one.faults for one in found.tried][:2] == [(), ("repeated",)]
-    assert found.accepted.tolist() == [1, 0, 0, 0, 0]
-    assert found.values.tolist() == pytest.approx([1.0, 0, 0, 0, 0])  # its nearest expert query points the same way
+    found = contest_of(Asked(teachable), tmp_path).valued(Fixed(queries), PASSAGES[3:5])
+    assert text in found.made[0].passage.text
+    assert [one.faults for one in found.made][:2] == [(), ("repeated",)]
+    assert found.values["accepted"].tolist() == [1, 0, 0, 0, 0]
+    assert found.values["value"].tolist() == pytest.approx([1.0, 0, 0, 0, 0])  # its nearest expert query is as it
     assert found.cluster.tolist() == [0, 0, 0, 0, 1]
-    assert found.value == pytest.approx(0.2)
+    assert found.objective.point() == pytest.approx(0.2)
 
 
 def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     found = compiled(teachable, tmp_path)
     cost = Cost(lm_calls=0, usd=0.0, seconds=1.0)
-    settings = QuerySettings(per_passage=1)
-    origin = GeneratorOrigin(
-        "gen", tmp_path, SPEC, "docs", EXPERTS, "rules", settings, cost, "2026-01-01T00:00:00+00:00", ("a note",)
-    )
-    card, decided, report = save(found, origin)
-    assert decided == found
+    card, made = release(finished(found, cost, "2026-01-01T00:00:00+00:00"))
+    assert made.compiled == found
     assert (card.task, card.version, card.promoted, card.looks) == ("queries", 1, True, 1)
-    assert report["notes"] == ["a note"]
+    assert made.report["notes"] == ["a note"]
     loaded = load_generator(tmp_path, "gen")
-    assert loaded.module is not None
-    assert "Always name the model" in str(loaded.module.write.signature.instructions)
+    assert "Always name the model" in str(loaded.write.signature.instructions)
     assert len(read_family(tmp_path, "gen").looks) == 1
-    run = run_of(found, card, origin, started=0.0, ended=1.0)
+    page = Page(programs.page_path(tmp_path, card).read_text(encoding="utf-8"))
+    assert page.faults == []
+    run = run_of(found.contest, made.report, card, source="docs", started=0.0, ended=1.0)
     assert run.version is not None
     assert run.version.aliases == ("champion",)
     assert run.candidates[0].name == UNCOMPILED
+    assert [one.split for one in run.datasets] == ["train", "dev", "test"]
     assert run.headline is not None
     assert len(run.headline) <= 15
-    assert run.headline["test.compiled.value"] == found.estimates["compiled.value"].value
-    assert run.headline["test.difference"] == found.verdict.difference.value
+    assert run.headline["test.compiled.value"] == found.test[COMPILED].objective.point()
+    assert run.headline["test.difference"] == found.decision.difference.value
     assert (run.headline["lm_calls"], run.headline["cost_usd"], run.headline["seconds"]) == (0.0, 0.0, 1.0)
     second = compiled(teachable, tmp_path)
-    assert second.verdict.rival == "champion"
-    assert second.verdict.standing == FamilyState(2, 1)
-    assert not second.verdict.promoted  # as good as the champion, since it is the same
-    assert second.found.split.test == found.found.split.test
-    again = save(second, replace(origin, name="gen"))[0]
+    assert second.decision.rival == "champion"
+    assert second.standing == FamilyState(2, 1)
+    assert not second.decision.promoted  # as good as the champion, since it is the same
+    assert second.split.test == found.split.test
+    again, _ = release(finished(second, cost, "2026-01-01T00:00:00+00:00"))
     assert (again.version, again.looks, again.parent) == (2, 2, 1)
     renamed = compiled(teachable, tmp_path, name="other")
-    assert renamed.found.split.test == found.found.split.test
-    assert renamed.verdict.standing == FamilyState(3, None)  # uses belong to the documents
+    assert renamed.split.test == found.split.test
+    assert renamed.standing == FamilyState(3, None)  # uses belong to the documents
 
 
 def test_rewrite_reads_in_words_why_questions_were_rejected_beside_their_passages() -> None:
@@ -213,12 +213,11 @@ def test_rewrite_reads_in_words_why_questions_were_rejected_beside_their_passage
     assert rejected_with_passages([]) == ""
 
 
-def test_demonstration_shows_its_passage_as_any_prompt_shows_one() -> None:
+def test_demonstration_shows_its_passage_as_any_prompt_shows_one(tmp_path: Path) -> None:
     asked = Asked(teachable)
     PromptedGenerator("m", asked, EXPERTS).write(PASSAGES[:1], 1)
-    (shown,) = by_prompt([Tried("How heavy is it?", PASSAGES[0], ())], EXPERTS, None, 0, Silent())
-    assert shown.found.module is not None
-    assert shown.found.module.write.demos[0].passage in asked.requests[0].messages[-1]["content"]
+    shown = contest_of(asked, tmp_path).demonstrated([Tried("How heavy is it?", PASSAGES[0], ())])
+    assert shown.write.demos[0].passage in asked.requests[0].messages[-1]["content"]
 
 
 def test_rewrite_reads_no_more_passages_than_there_is_room_for() -> None:
@@ -241,7 +240,7 @@ def test_rewrite_that_repeats_a_passage_is_dropped_counted_and_asked_for_once_mo
 
     found = compiled(copying, tmp_path)
     assert found.chosen.name == "rewrite 1"
-    assert "Always name the model" in str(found.chosen.found.module.write.signature.instructions)  # type: ignore[union-attr]  # it has one
+    assert "Always name the model" in str(found.chosen.module.write.signature.instructions)
     assert len(again) == 3
     assert all(words.startswith("> ") and len(words.split()) == 1 + 8 for words in again)  # quoted
-    assert any(note.startswith("rewrite: 3 rewritten instructions dropped") for note in found.found.notes)
+    assert any(note.startswith("rewrite: 3 rewritten instructions dropped") for note in found.notes)

@@ -110,8 +110,16 @@ def systems(home: Path) -> Path:
     return home / "systems.html"
 
 
+def generator(home: Path) -> Path:
+    experts = SENSORS / "expert_queries.csv"
+    judgec_here(home, "compile-queries", "--index", "index", "--experts", experts, "--per-passage", 2)
+    return home / "programs" / "queries" / "0001" / "report.html"
+
+
 @pytest.mark.parametrize(
-    "make", [judge, labels, query_set, comparison, tournament, probe, agent, systems], ids=lambda make: make.__name__
+    "make",
+    [judge, labels, query_set, comparison, tournament, probe, agent, generator, systems],
+    ids=lambda make: make.__name__,
 )
 def test_page_says_verdict_table_and_next_step_fits_three_widths_and_is_worked_by_keyboard(
     home: Path, browser: Browser, make: Callable[[Path], Path]

@@ -1,19 +1,18 @@
 """Proposes other settings of an agent, one after another: its retriever, a reranker, how many passages, its kind."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from random import Random
 
-import numpy as np
-
-from judgec.compile.agents.candidates import AgentCandidate, AgentTask, demonstrated
-from judgec.compile.agents.metric import ScoredAnswer
-from judgec.rag.agents.answer import Answer
+from judgec.compile.agents.candidates import demonstrated
+from judgec.compile.agents.compile import AgentContest, rated
+from judgec.compile.agents.metric import AnswerTrace
+from judgec.compile.search.candidates import Candidate
+from judgec.labels.split.family import Split
+from judgec.lm.watch import Watch
 from judgec.rag.agents.grid import NO_RERANKER, GridAgent
-from judgec.rag.agents.rag import RAG
 from judgec.rag.agents.registry import KINDS, RERANKED, kind_of
 from judgec.rag.agents.rerank import LEXICAL
-from judgec.rag.retrieval.retrievers import RETRIEVERS
+from judgec.rag.retrieval.retrievers import RETRIEVERS, Retriever
 
 VALUES = {
     "retriever": RETRIEVERS,
@@ -24,21 +23,7 @@ VALUES = {
 MOST_ASKED = 120  # train queries that every value is tried on
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """An agent of the search, with what it said to the train queries."""
-
-    settings: dict[str, str]
-    module: RAG
-    answers: Sequence[Answer]
-    scores: Sequence[ScoredAnswer]
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean([score.counted for score in self.scores]))
-
-
-def shaped(task: AgentTask, answers: Sequence[Answer], scores: Sequence[ScoredAnswer]) -> list[AgentCandidate]:
+def shaped(contest: AgentContest, split: Split, traces: Sequence[AnswerTrace], watch: Watch) -> list[Candidate]:
     """Agents with other settings that were better on train, each a step further; and the last one with examples.
 
     A setting's values are tried with the best of those before it, and kept where the mean score on train queries is
@@ -46,60 +31,41 @@ def shaped(task: AgentTask, answers: Sequence[Answer], scores: Sequence[ScoredAn
     is of a kind that judgec does not bring, or its retriever cannot be opened by name, there is nothing to try.
 
     Args:
-        task: What is compiled.
-        answers: Of the uncompiled agent to ``task.train``.
-        scores: Of these answers.
+        contest: What is compiled.
+        split: Of its queries.
+        traces: Answers of the uncompiled agent to the train queries.
+        watch: Told what is tried.
     """
-    kind = next((kind for kind in KINDS if kind_of_name(task.agent) == kind), None)
-    if kind is None or task.retrieve is None:
+    own = kind_of(contest.agent)[1]
+    kind = contest.agent.removesuffix(f"-{own}")
+    if kind not in KINDS or contest.retrieve is None:
         return []
-    rows = sorted(Random(task.seed).sample(range(len(task.train)), min(MOST_ASKED, len(task.train))))
-    tried = replace(task, train=[task.train[row] for row in rows])
-    retriever, _, rerank = kind_of(task.agent)[1].partition(RERANKED)
-    start = {"retriever": retriever, "rerank": rerank or NO_RERANKER, "k": str(task.module.settings.k), "agent": kind}
-    best = _Step(start, task.module, [answers[row] for row in rows], [scores[row] for row in rows])
-    found: list[AgentCandidate] = []
-    for better in _climbed(tried, best):
-        best = better
-        found.append(AgentCandidate(_named(best.settings), best.module, _recorded(best.settings)))
-    if not found:
-        return []
-    examples = demonstrated(replace(tried, module=best.module), best.answers, best.scores, accepted=bool(task.accepted))
-    made = found[-1]
-    found += [
-        AgentCandidate(f"{made.name}, {one.name}", one.module, {**made.settings, **one.settings}) for one in examples
-    ]
+    places = sorted(Random(contest.seed).sample(range(len(traces)), min(MOST_ASKED, len(traces))))
+    retriever, _, rerank = own.partition(RERANKED)
+    at = {"retriever": retriever, "rerank": rerank or NO_RERANKER, "k": str(contest.start.settings.k), "agent": kind}
+    best, found = rated([traces[place] for place in places]), list[Candidate]()
+    for setting, values in VALUES.items():
+        tried = []
+        for value in values:
+            if value != at[setting]:
+                made = _agent(contest, GridAgent({**at, setting: value}), contest.retrieve)
+                watch.stage("settings", made.name)
+                tried.append((contest.rate(made.module, [split.train[place] for place in places]), made, value))
+        highest, made, value = max(tried, key=lambda one: one[0].objective.point())
+        if highest.objective.point() > best.objective.point():
+            best, at = highest, {**at, setting: value}
+            found.append(made)
+    if found and not contest.lm.no_model:
+        last = found[-1]
+        found += [
+            Candidate(f"{last.name}, {one.name}", one.module, settings={**last.settings, **one.settings})
+            for one in demonstrated(last.module, best.made, contest.accepted)
+        ]
     return found
 
 
-def kind_of_name(agent: str) -> str:
-    """``rag-fusion`` of ``rag-fusion-hybrid+lexical``."""
-    return agent.removesuffix(f"-{kind_of(agent)[1]}")
-
-
-def _climbed(task: AgentTask, best: _Step) -> Iterator[_Step]:
-    """Each setting that made the agent better."""
-    for setting, values in VALUES.items():
-        steps = [_asked(task, {**best.settings, setting: value}) for value in values if value != best.settings[setting]]
-        highest = max(steps, key=lambda step: step.mean)
-        if highest.mean > best.mean:
-            best = highest
-            yield best
-
-
-def _asked(task: AgentTask, settings: dict[str, str]) -> _Step:
-    assert task.retrieve is not None  # as ``shaped`` says
-    task.watch.stage("settings", _named(settings))
-    agent = GridAgent(settings)
+def _agent(contest: AgentContest, agent: GridAgent, retrieve: Callable[[str], Retriever]) -> Candidate:
+    """The agent of a grid, with what the card needs to open it again."""
     build, retriever = kind_of(agent.kind)
-    module = build(task.retrieve(retriever), agent.shape(task.module.settings))
-    return _Step(settings, module, *task.trial(module, task.train))
-
-
-def _named(settings: dict[str, str]) -> str:
-    return GridAgent(settings).name
-
-
-def _recorded(settings: dict[str, str]) -> dict[str, str | int]:
-    """For the card, from which the agent is opened again."""
-    return {"kind": "settings", "agent": GridAgent(settings).kind, "k": int(settings["k"])}
+    module = build(retrieve(retriever), agent.shape(contest.start.settings))
+    return Candidate(agent.name, module, settings={"kind": "settings", "agent": agent.kind, "k": module.settings.k})

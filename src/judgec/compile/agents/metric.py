@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from judgec.lm.executor import Ask
 from judgec.rag.agents.answer import Answer
 from judgec.raters.judge import JudgeTree
 from judgec.records.consensus import settled
-from judgec.records.label import LabelSet
-from judgec.tournament.files.entries import Entries
+from judgec.records.label import Item, LabelSet, Text
 from judgec.tournament.files.queries import Query
 
 
@@ -39,36 +37,8 @@ class ScoredAnswer:
         return 0.0 if self.value is None else self.value
 
 
-class Metric(Protocol):
-    """Scores answers."""
-
-    @property
-    def name(self) -> str:
-        """For the card: ``judge:NAME@3`` or ``accepted answers``."""
-        ...
-
-    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
-        """One score an answer, in order."""
-        ...
-
-
-def entries_of(answers: Sequence[Answer], queries: Mapping[str, Query]) -> Entries:
-    """Answers as a tournament reads them; failed ones are absent."""
-    said = [answer for answer in answers if answer.text is not None]
-    documents: dict[str, str] = {}
-    retrieved: dict[tuple[str, str], tuple[str, ...]] = {}
-    for answer in said:
-        documents |= {context.passage_id: context.text for context in answer.contexts}
-        retrieved[answer.query_id, answer.agent] = tuple(context.passage_id for context in answer.contexts)
-    asked = dict.fromkeys(answer.query_id for answer in answers)
-    return Entries(
-        queries={query_id: queries[query_id].text for query_id in asked},
-        answers={(answer.query_id, answer.agent): answer.text or "" for answer in said},
-        references={query_id: queries[query_id].reference for query_id in asked if queries[query_id].reference},
-        documents=documents,
-        retrieved=retrieved,
-        citing={answer.agent: answer.citation_form for answer in said if answer.citation_form},
-    )
+AnswerTrace = tuple[Query, Answer, ScoredAnswer]
+"""A query, an agent's answer to it, and what that is worth."""
 
 
 class JudgeMetric:
@@ -97,15 +67,13 @@ class JudgeMetric:
 
     def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
         """One score an answer, in order."""
-        entries = entries_of(answers, self._queries)
-        said = [row for row, answer in enumerate(answers) if answer.text is not None]
-        items = [entries.item(answers[row].query_id, answers[row].agent) for row in said]
         found = [ScoredAnswer(None, f"no answer: {answer.error}") for answer in answers]
+        items = {row: self._item(answer) for row, answer in enumerate(answers) if answer.text is not None}
         if not items:
             return found
-        judged = self._judge.judge(items, self._ask)
+        judged = self._judge.judge(list(items.values()), self._ask)
         worst, best = self._judge.scale.values[0], self._judge.scale.values[-1]
-        for place, row in enumerate(said):
+        for place, row in enumerate(items):
             scores = judged.score[place]
             if judged.unscored[place] or np.isnan(scores).any():
                 found[row] = ScoredAnswer(None, judged.unscored[place] or "no score of an aspect")
@@ -113,6 +81,16 @@ class JudgeMetric:
                 value = (float(scores.mean()) - worst) / (best - worst)
                 found[row] = ScoredAnswer(min(max(value, 0.0), 1.0), judged.rationale[place])
         return found
+
+    def _item(self, answer: Answer) -> Item:
+        """An answer as a judge of answers reads it."""
+        query = self._queries[answer.query_id]
+        inputs: dict[str, Text] = {"query": query.text, "answer": answer.text or ""}
+        if answer.contexts:
+            inputs["contexts"] = tuple(context.text for context in answer.contexts)
+        if query.reference:
+            inputs["reference"] = query.reference
+        return Item(f"{answer.query_id}/{answer.agent}", answer.query_id, inputs, answer.agent)
 
 
 class AcceptedMetric:

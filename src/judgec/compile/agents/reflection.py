@@ -5,14 +5,16 @@ Source: Agrawal et al. (2025), GEPA, arXiv:2507.19457.
 
 from collections.abc import Mapping, Sequence
 
-from judgec.compile.agents.candidates import AgentCandidate, AgentTask
-from judgec.compile.agents.metric import ScoredAnswer
+from judgec.compile.agents.compile import AgentContest
+from judgec.compile.agents.metric import AnswerTrace
 from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter, reply_fields
-from judgec.rag.agents.answer import REFUSAL, Answer
+from judgec.compile.search.candidates import Candidate
+from judgec.labels.split.family import Split
+from judgec.lm.watch import Watch
+from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.agents.rag import RAG
 from judgec.rag.agents.signatures import CITING
 from judgec.raters.fencing import fence
-from judgec.tournament.files.queries import Query
 
 ROUNDS = 6
 MINIBATCH = 8
@@ -20,61 +22,56 @@ KEPT = 3
 BEGINNING = 300  # characters of a passage that a predictor did not see but led to
 REFUSING = f"Where the passages do not hold the answer, reply with this sentence and nothing else: {REFUSAL}"
 
-Trace = tuple[Query, Answer, ScoredAnswer]
 
-
-def rewritten(task: AgentTask) -> list[AgentCandidate]:
+def rewritten(contest: AgentContest, split: Split, watch: Watch) -> list[Candidate]:
     """Agents with rewritten instructions, the best on dev first.
 
     Raises:
         ServiceError: When the LM cannot be reached. A cap only ends the search.
     """
-    adapter = AgentAdapter(task)
+    watch.stage("rewrite", "instructions")
+    adapter = AgentAdapter(contest, split.dev)
     best = adapter.best_rewrites(
-        {name: predict.signature.instructions for name, predict in task.module.named_predictors()},
-        list(task.train),
-        list(task.dev),
+        {name: predict.signature.instructions for name, predict in contest.start.named_predictors()},
+        list(split.train),
+        list(split.dev),
         minibatch=MINIBATCH,
         rounds=ROUNDS,
-        calls=len(task.dev) * (ROUNDS + 1) + 2 * ROUNDS * MINIBATCH,
+        calls=len(split.dev) * (ROUNDS + 1) + 2 * ROUNDS * MINIBATCH,
         keep=KEPT,
-        watch=task.watch,
+        watch=watch,
     )
     return [
-        AgentCandidate(f"gepa-{number}", adapter.build_program(texts), {"instructions": "gepa"})
+        Candidate(f"gepa-{number}", adapter.build_program(texts), settings={"instructions": "gepa"})
         for number, texts in enumerate(best, 1)
     ]
 
 
-class AgentAdapter(ReflectiveAdapter[Query, Trace]):
+class AgentAdapter(ReflectiveAdapter[int, AnswerTrace]):
     """GEPA's view of an agent: scores are the metric's, feedback is its reason.
 
     Args:
-        task: The search.
+        contest: The compile.
+        dev: Places of the queries that prompts are compared on.
     """
 
     experts = False
 
-    def __init__(self, task: AgentTask) -> None:
-        super().__init__(task.module, task.reflection, task.seed)
-        self._task = task
-        self._dev = {query.query_id for query in task.dev}
+    def __init__(self, contest: AgentContest, dev: Sequence[int]) -> None:
+        super().__init__(contest.start, contest.session.reflection, contest.seed)
+        self._contest = contest
+        self._dev = set(dev)
 
-    def trial(self, program: RAG, batch: Sequence[Query]) -> ProgramTrial[Trace]:
+    def trial(self, program: RAG, batch: Sequence[int]) -> ProgramTrial[AnswerTrace]:
         """Answer a batch and score it."""
-        answers, scores = self._task.trial(program, batch)
-        values = [score.counted for score in scores]
-        compared = {query.query_id for query in batch} == self._dev
-        return ProgramTrial(
-            [answer.text for answer in answers],
-            values,
-            sum(values) / len(values) if compared else None,
-            lambda: list(zip(batch, answers, scores, strict=True)),
-        )
+        tried = self._contest.rate(program, batch)
+        value = tried.objective.point() if set(batch) == self._dev else None
+        texts = [answer.text for _, answer, _ in tried.made]
+        return ProgramTrial(texts, tried.values["score"].tolist(), value, lambda: tried.made)
 
     def fixed(self, name: str) -> str:
         """The fields of a predictor's reply, and what an answer must do in any case."""
-        return "\n\n".join([reply_fields(dict(self._task.module.named_predictors())[name]), *self._wanted(name)])
+        return "\n\n".join([reply_fields(dict(self._contest.start.named_predictors())[name]), *self._wanted(name)])
 
     def kept(self, name: str, text: str) -> str:
         """Puts what an answer must do in any case back under the rewritten instructions."""
@@ -84,9 +81,9 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         """Sentences that stay, each with what shows that it is there."""
         if name != "answer":
             return {}
-        return ({CITING: CITING} if self._task.module.settings.citations else {}) | {REFUSING: REFUSAL}
+        return ({CITING: CITING} if self._contest.start.settings.citations else {}) | {REFUSING: REFUSAL}
 
-    def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
+    def lesson(self, name: str, trace: AnswerTrace) -> Mapping[str, object]:
         """An example for the reflection model: what the predictor saw and wrote, what came of it, and its score."""
         query, answer, score = trace
         texts = [context.text for context in answer.contexts]

@@ -266,8 +266,8 @@ def compile_agent(
     Example: judgec compile-agent rag-bm25 --index docs.index --queries queries.csv --judge NAME
     """
     from judgec.errors import GateError
-    from judgec.verbs.agent_compilation import agent_report
     from judgec.verbs.cli.output import run_shown
+    from judgec.verbs.compile_agent import agent_report
     from judgec.verbs.compile_agent import compile_agent as compiled
 
     found = run_shown(compiled.run, options, lambda made: agent_report(made, options), json=json)

@@ -69,13 +69,6 @@ class QueryGenerator(dspy.Module):  # type: ignore[misc]  # dspy ships no types
         return self.write(**inputs)
 
 
-def instructed(text: str) -> QueryGenerator:
-    """A generator that is told something else."""
-    module = QueryGenerator()
-    module.write.signature = module.write.signature.with_instructions(text)
-    return module
-
-
 @dataclass(frozen=True, slots=True)
 class Written:
     """A question and, where they were asked for, its answer and the nuggets of its rubric."""
