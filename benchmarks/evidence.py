@@ -20,7 +20,8 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from judgec.compile.calibrate import fit_calibrator
+from judgec.compile.calibrate import fit_out_of_fold
+from judgec.compile.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
@@ -104,16 +105,9 @@ def cross_validate(labels: Labels, seed: int) -> tuple[FloatArray, float, float]
         features = model.transform(labels.items)
         featured += time.process_time() - start
         start = time.process_time()
-        calibrator = fit_calibrator(
-            verdicts=None,
-            evidence=features[train],
-            target=labels.grade[train],
-            cluster=labels.cluster[train],
-            scale=labels.scale,
-            names=model.names,
-            seed=seed,
-            evidence_digest=model.digest,
-        )
+        grade, accept = labels.grade[train, None], labels.accept[train, None]
+        data = Data(None, features[train], grade, labels.cluster[train], labels.scale, accept)
+        calibrator = fit_out_of_fold(data, names=model.names, seed=seed, evidence_digest=model.digest)[0]
         fitted += time.process_time() - start
         out[test] = calibrator.apply(None, features[test])
     return out, FOLDS * len(labels.items) / featured, fitted / FOLDS

@@ -46,7 +46,7 @@ still below ten times the start-up (7.1 s). `agreement of scores` had 1.17 at 31
 s).
 
 `compile-judge`, recorded, of 200,000 items: 599 CPU s and 1,750 MB under Python's profiler, 8 times those of 20,000 (75
-s). Of these .61 are the cross-validation of calibrators (logistic maps .30, forests .18, their predictions .11), .08
+s). Of these .61 are the cross-validation of calibrators (logistic maps .30, forests of 0.9 .18, predictions .11), .08
 reads evidence, .05 makes the page's items. Below 150 queries a compile has five folds (200 items: 40.7 CPU s), so that
 its start-up is taken from 1,200 items: 30 CPU s, so that no row above is ten times it, and 1.24 is of its error (a
 second less makes that 1.18); from 20,000 to 200,000 it is 1.10 with 30 s of start-up, 1.16 with 36 s under the

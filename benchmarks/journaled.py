@@ -22,7 +22,7 @@ from judgec.lm.journal.journal import Journal
 from judgec.raters.piece import pieces_of
 from judgec.records.label import Item
 
-FEATURES = "all features of the evidence and 128 trees"
+FEATURES = "all features of the evidence"
 
 # The real command, with its own clock and memory beside the counts.
 MEASURED = """
@@ -45,7 +45,7 @@ main()
 
 
 def first_pass(options: argparse.Namespace) -> Iterator[str]:
-    """New items: read, asked of an endpoint without latency, all features, trees, written."""
+    """New items: read, asked of an endpoint without latency, all features, written."""
     count, rates = options.items, []
     with tempfile.TemporaryDirectory(dir=options.folder) as folder, world.server() as url:
         home = Path(folder)

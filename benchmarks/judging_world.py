@@ -1,4 +1,4 @@
-"""What the benchmarks of bulk judging share: clapnq items in any number, a judge with evidence and trees, a server."""
+"""What the benchmarks of bulk judging share: clapnq items in any number, a judge with evidence, a server."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from tests.raters.trees import judge_of
 
-from judgec.compile.calibrate import TREES, _fit_source
+from judgec.compile.calibrate import fit_source
 from judgec.compile.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.experts import experts_of
@@ -70,14 +70,14 @@ def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0, t
 
 
 def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...], JudgeTree]:
-    """Clapnq's items, and a judge saved under ``home``: with 91 features and 128 trees, or its prompt alone."""
+    """Clapnq's items, and a judge saved under ``home``: with 91 features, or its prompt alone."""
     labels = read_labels(str(LABELS))
     target = experts_of(labels).target[:, 0, 0]
     module = judge_module("grade", labels.scale, labels.aspects, FIELDS)
     judge = judge_of(module, labels.scale, labels.aspects)
     if calibrated:
         evidence = EvidenceModel.fit(labels.items)
-        calibrator = _trees(target, evidence.transform(labels.items), evidence.names, labels.scale)
+        calibrator = _fitted(target, evidence.transform(labels.items), evidence.names, labels.scale)
         judge = judge_of(module, labels.scale, labels.aspects, evidence, {"grade": calibrator})
     card = ProgramCard(
         name=NAME,
@@ -104,13 +104,13 @@ def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...]
     return labels.items, judge
 
 
-def _trees(target: IntArray, features: FloatArray, names: Sequence[str], scale: Scale) -> Calibrator:
-    """The dearest calibrator there is, on verdict and evidence; the verdicts it learns from are right half the time."""
+def _fitted(target: IntArray, features: FloatArray, names: Sequence[str], scale: Scale) -> Calibrator:
+    """A calibrator of verdict and evidence; the verdicts it learns from are right half the time."""
     chance = np.random.default_rng(0)
     n, n_grades = len(target), len(scale.grades)
     stated = np.where(chance.random(n) < 0.5, target, chance.integers(0, n_grades, n))
     data = Data(np.eye(n_grades)[stated], features, target[:, None], np.arange(n), scale, accept=np.full((n, 1), -1))
-    fitted = dict(_fit_source(data, "both", 0, TREES, ("mix",)))["both", "mix"]
+    ((_, fitted),) = fit_source(data, "both", ("ordinal",))
     return fitted.model_copy(update={"feature_names": tuple(names), "accept_threshold": 0.5})
 
 

@@ -5,7 +5,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from judgec.compile.calibrate import fit_calibrator, fit_out_of_fold
+from judgec.compile.calibrate import fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
 from judgec.compile.decision_rule import Shares, fit_cuts, fit_sureness, shares_of
 from judgec.raters.calibrator import Calibrator
@@ -30,9 +30,9 @@ def skewed(n: int, seed: int, *, shift: int = 0, noise: float = 0.7) -> tuple[Fl
 
 def fitted_on(verdicts: FloatArray, expert: IntArray, cluster: IntArray, name: str = "") -> Calibrator:
     objective = parse_objective(name) if name else None
-    return fit_calibrator(
-        verdicts=verdicts, evidence=None, target=expert, cluster=cluster, scale=FIVE, objective=objective
-    )
+    accept = (expert >= 3).astype(np.int64)[:, None]
+    data = Data(verdicts, None, expert[:, None], cluster, FIVE, accept)
+    return fit_out_of_fold(data, objective=objective)[0]
 
 
 def value(name: str, expert: IntArray, grade: IntArray, k: int = 5) -> float:
@@ -113,7 +113,7 @@ def test_fit_sureness_recovers_an_overconfident_judge_and_calls_no_signal_the_sh
     assert upside_down.slope == 0.0
 
 
-def test_fit_calibrator_keeps_a_verdict_that_nothing_beats_clearly() -> None:
+def test_fit_out_of_fold_keeps_a_verdict_that_nothing_beats_clearly() -> None:
     for seed in range(4):
         verdicts, expert, cluster = skewed(240, seed, noise=0.4)
         fitted = fitted_on(verdicts, expert, cluster, "exact")
@@ -124,7 +124,7 @@ def test_fit_calibrator_keeps_a_verdict_that_nothing_beats_clearly() -> None:
 
 
 @pytest.mark.parametrize("objective", ["qwk", "kappa", "exact", "accept"])
-def test_fit_calibrator_a_harsh_language_model_is_mapped_to_the_experts(objective: str) -> None:
+def test_fit_out_of_fold_a_harsh_language_model_is_mapped_to_the_experts(objective: str) -> None:
     verdicts, expert, cluster = skewed(300, 5, shift=1)
     new, truth, _ = skewed(600, 6, shift=1)
     fitted = fitted_on(verdicts, expert, cluster, objective)
@@ -136,7 +136,7 @@ def test_fit_calibrator_a_harsh_language_model_is_mapped_to_the_experts(objectiv
         assert value(objective, truth, grade) > value(objective, truth, raw) + 0.1
 
 
-def test_fit_calibrator_no_challenger_may_lower_kappa_or_predict_worse() -> None:
+def test_fit_out_of_fold_no_challenger_may_lower_kappa_or_predict_worse() -> None:
     for seed in range(5):
         verdicts, expert, cluster = skewed(150, seed, noise=1.2)
         table = fitted_on(verdicts, expert, cluster).choices
@@ -147,15 +147,18 @@ def test_fit_calibrator_no_challenger_may_lower_kappa_or_predict_worse() -> None
         assert chosen.incumbent or (chosen.gain_error is not None and chosen.gain > chosen.gain_error > 0)
 
 
-def test_fit_calibrator_evidence_alone_starts_from_its_likeliest_grade() -> None:
+@pytest.mark.parametrize(("scale", "rule"), [(FIVE, "cuts"), (ACCEPT_SCALE, "likeliest")])
+def test_fit_out_of_fold_evidence_alone_starts_from_cuts_and_of_two_grades_from_the_likeliest(
+    scale: Scale, rule: str
+) -> None:
     rng = np.random.default_rng(2)
     evidence = rng.normal(size=(200, 6))
-    expert = np.clip(np.rint(2 + evidence[:, 0] + rng.normal(0, 0.5, 200)), 0, 4).astype(np.int64)
-    fitted = fit_calibrator(
-        verdicts=None, evidence=evidence, target=expert, cluster=np.arange(200), scale=FIVE, names=tuple("abcdef")
-    )
+    top = len(scale.grades) - 1
+    expert = np.clip(np.rint(top / 2 + evidence[:, 0] + rng.normal(0, 0.5, 200)), 0, top).astype(np.int64)
+    data = Data(None, evidence, expert[:, None], np.arange(200), scale, np.full((200, 1), -1))
+    fitted = fit_out_of_fold(data, names=tuple("abcdef"))[0]
     first = next(one for one in fitted.choices if one.incumbent)
-    assert (first.source, first.rule) == ("evidence", "likeliest")
+    assert (first.source, first.rule) == ("evidence", rule)
 
 
 def test_fit_out_of_fold_accept_only_labels_never_contradict_the_grade() -> None:
@@ -181,11 +184,10 @@ def test_fit_out_of_fold_confidence_is_how_often_the_shipped_grade_is_right() ->
     assert right[sure].mean() > right[~sure].mean()
 
 
-def test_fit_calibrator_of_classes_keeps_the_raw_verdict_or_takes_the_likeliest() -> None:
+def test_fit_out_of_fold_of_classes_keeps_the_raw_verdict_or_takes_the_likeliest() -> None:
     rng = np.random.default_rng(0)
     expert = rng.choice(3, 300, p=[0.45, 0.45, 0.1])
     said = np.where(rng.random(300) < 0.7, expert, rng.integers(0, 3, 300))
-    fitted = fit_calibrator(
-        verdicts=np.eye(3)[said], evidence=None, target=expert, cluster=np.arange(300), scale=CHOICE
-    )
+    data = Data(np.eye(3)[said], None, expert[:, None], np.arange(300), CHOICE, np.full((300, 1), -1))
+    fitted = fit_out_of_fold(data)[0]
     assert {one.rule for one in fitted.choices} == {"raw", "likeliest"}

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from judgec.compile.calibrate import fit_calibrator
+from judgec.compile.calibrate import fit_out_of_fold
+from judgec.compile.calibrate_choice import Data
 from judgec.compile.promote import decide
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.decision import spread_of
@@ -19,15 +20,14 @@ def fitted(seed: int, *, learned: bool) -> tuple[Calibrator, np.ndarray, np.ndar
     values = np.array(scale.values)
     said = np.clip(0.4 * truth + 0.4 + 0.2 * rng.random(240), 1, 5) if learned else 1 + 4 * rng.random(240)
     target = np.searchsorted(values, truth).astype(np.int64)
-    found = fit_calibrator(
-        verdicts=spread_of(said, values), evidence=None, target=target, cluster=np.arange(240) // 4, scale=scale
-    )
-    return found, said, truth, scale
+    nobody = np.full((240, 1), -1)
+    data = Data(spread_of(said, values), None, target[:, None], np.arange(240) // 4, scale, nobody)
+    return fit_out_of_fold(data)[0], said, truth, scale
 
 
-def test_fit_calibrator_of_a_judge_in_other_units_halves_its_error_and_keeps_its_order() -> None:
+def test_fit_out_of_fold_of_a_judge_in_other_units_halves_its_error_and_keeps_its_order() -> None:
     found, said, truth, scale = fitted(0, learned=True)
-    assert found.family in {"ridge", "isotonic"}
+    assert found.family == "ridge"
     values = np.array(scale.values)
     verdicts = spread_of(said, values)
     score = found.score(found.apply(verdicts, None), verdicts, values)
@@ -38,9 +38,9 @@ def test_fit_calibrator_of_a_judge_in_other_units_halves_its_error_and_keeps_its
     np.testing.assert_array_equal(again.apply(verdicts, None), found.apply(verdicts, None))
 
 
-def test_fit_calibrator_table_compares_the_regressions_with_the_raw_verdict() -> None:
+def test_fit_out_of_fold_table_compares_the_regressions_with_the_raw_verdict() -> None:
     found = fitted(1, learned=True)[0]
-    assert {one.family for one in found.choices} == {"none", "isotonic", "ridge"}
+    assert {one.family for one in found.choices} == {"none", "ridge"}
     assert [one.family for one in found.choices if one.incumbent] == ["none"]
     shipped = next(one for one in found.choices if one.chosen)
     assert shipped.loss == min(one.loss for one in found.choices if not one.guarded)

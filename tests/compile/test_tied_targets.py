@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgec.compile.calibrate import _families, _fit_source, fit_out_of_fold
+from judgec.compile.calibrate import fit_out_of_fold, fit_source
 from judgec.compile.calibrate_choice import Data, _cuts, _loss
 from judgec.records.consensus import consensus_of
 from judgec.records.scale import Scale
@@ -45,8 +45,7 @@ def test_a_tied_row_weighs_as_much_as_any_other() -> None:
         FOUR,
         np.full((600, 1), -1),
     )
-    fits = [dict(_fit_source(data, "lm", 0, 8, ("isotonic",))) for data in (tied, doubled)]
-    said = [one["lm", "isotonic"].apply(np.eye(4), None) for one in fits]
+    said = [dict(fit_source(data, "lm"))["isotonic"].apply(np.eye(4), None) for data in (tied, doubled)]
     assert said[0] == pytest.approx(said[1], abs=0.02)  # each is smoothed by its number of rows
     losses = [_loss(np.full((len(data.cluster), 4), 0.25), data).mean() for data in (tied, doubled)]
     assert losses[0] == pytest.approx(losses[1])
@@ -61,7 +60,7 @@ def test_every_family_learns_shares_as_weighted_rows() -> None:
     scale = Scale(grades=(0, 1), accept_at=1)
     target = np.array([[0, 1], [1, -1]] * (n // 2))
     data = Data(verdicts, np.ones((n, 1)), target, np.arange(n), scale, target)
-    for source in ("lm", "evidence", "both"):
-        for (_, family), fitted in _fit_source(data, source, 0, 8, _families(source, data)):
+    for source in data.sources:
+        for family, fitted in fit_source(data, source):
             if family != "none":
                 assert fitted.apply(verdicts, np.ones((n, 1)))[:, 1] == pytest.approx(0.75, abs=0.02), (source, family)

@@ -13,19 +13,46 @@ from judgec.raters.calibrator import (
     linear_probabilities,
     standardize,
 )
-from judgec.raters.forest import Forest
 
-FOREST = Forest(roots=(0,), feature=(1, -1, -1), threshold=(0.5, 0.0, 0.0), right=(2, 0, 1), counts=((3, 1), (0, 2)))
+TWO: dict[str, object] = {
+    "linear": Linear(coefficients=((0.5, -1.0),), intercepts=(0.2,), classes=(1,)),
+    "center": (0.0, 1.0),
+    "spread": (1.0, 2.0),
+    "ordinal": True,
+}
 
 
 def of_family(**parts: object) -> Calibrator:
-    fields = {"source": "evidence", "family": "trees", "n_grades": 2, "prior": (0.5, 0.5), "smoothing": 0.0}
+    fields = {"source": "evidence", "family": "ordinal", "n_grades": 2, "prior": (0.5, 0.5), "smoothing": 0.0}
     return Calibrator.model_validate({**fields, "feature_names": ("a", "b"), **parts})
 
 
-def test_calibrator_forest_reading_a_missing_column_is_refused() -> None:
+def test_calibrator_reading_a_missing_column_is_refused() -> None:
     with pytest.raises(ValidationError, match="damaged"):
-        of_family(forest=FOREST, feature_names=("a",))
+        of_family(**TWO, feature_names=("a",))
+
+
+def test_calibrator_of_a_file_with_an_empty_place_for_a_forest_is_read_and_written_without() -> None:
+    one = of_family(**TWO)
+    fields = one.model_dump(mode="json")
+    assert "forest" not in fields
+    assert Calibrator.model_validate(fields | {"forest": None}) == one
+    with pytest.raises(ValidationError):
+        Calibrator.model_validate(fields | {"forest": {"roots": [0]}})
+
+
+def test_apply_root_takes_the_signed_square_root_of_evidence_alone() -> None:
+    one = of_family(
+        source="both",
+        root=True,
+        feature_names=("a",),
+        center=(0.0, 0.0),
+        spread=(1.0, 1.0),
+        linear=Linear(coefficients=((0.0, 1.0),), intercepts=(0.0,), classes=(1,)),
+        ordinal=True,
+    )
+    found = one.apply(np.full((3, 2), 0.5), np.array([[16.0], [-0.25], [0.0]]))[:, 1]
+    np.testing.assert_allclose(found, 1 / (1 + np.exp([-4.0, 0.5, 0.0])), atol=1e-15)
 
 
 def test_apply_ordinal_by_hand() -> None:
@@ -76,7 +103,7 @@ def test_apply_isotonic_interpolates_and_smooths() -> None:
 
 def test_apply_unscored_rows_stay_nan_only_where_the_verdict_is_read() -> None:
     verdicts, evidence = np.array([[np.nan, np.nan], [0.3, 0.7]]), np.array([[1.0, 0.0], [2.0, 1.0]])
-    assert not np.isnan(of_family(forest=FOREST).apply(verdicts, evidence)).any()
+    assert not np.isnan(of_family(**TWO).apply(verdicts, evidence)).any()
     passed_on = of_family(source="lm", family="none", feature_names=()).apply(verdicts, None)
     np.testing.assert_allclose(passed_on, [[np.nan, np.nan], [0.3, 0.7]])
     nothing = np.full((2, 2), np.nan)
@@ -84,7 +111,7 @@ def test_apply_unscored_rows_stay_nan_only_where_the_verdict_is_read() -> None:
 
 
 def test_apply_wrong_width_or_nothing_is_refused() -> None:
-    calibrator = of_family(forest=FOREST)
+    calibrator = of_family(**TWO)
     for evidence in (None, np.zeros((3, 5)), np.zeros(2)):
         with pytest.raises(ValueError, match="evidence"):
             calibrator.apply(None, evidence)
@@ -105,8 +132,8 @@ def test_standardize_constant_column_is_zero_and_verdict_columns_are_not_cut() -
 
 
 def test_json_unknown_field_and_broken_number_are_refused() -> None:
-    text = of_family(forest=FOREST).model_dump_json()
-    assert Calibrator.model_validate_json(text) == of_family(forest=FOREST)
+    text = of_family(**TWO).model_dump_json()
+    assert Calibrator.model_validate_json(text) == of_family(**TWO)
     for damage in ({"__reduce__": "os.system"}, {"smoothing": 2.0}, {"n_grades": 1}, {"family": "pickle"}):
         with pytest.raises(ValidationError):
             Calibrator.model_validate_json(json.dumps(json.loads(text) | damage))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgec.compile.calibrate import _fit_source
+from judgec.compile.calibrate import fit_source
 from judgec.compile.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.experts import experts_of
@@ -21,7 +21,6 @@ from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
 from tests.raters.trees import judge_of
 
-TREES = 16
 REFUSAL = "I don't know, the documentation does not say."
 ELSEWHERE = "Bananas ripen much faster in a paper bag beside two apples, as every grocer knows."
 STRANGE = "Tibetan monks sang lullabies by moonlight."
@@ -36,16 +35,16 @@ def fitted(
     *,
     aspects: tuple[str, ...] = ("grade",),
     verdicts: FloatArray | None = None,
-    family: Family = "mix",
+    family: Family = "multinomial",
 ) -> JudgeTree:
-    """A judge with few trees, of the evidence alone or of verdicts too; ``target`` has a column an aspect."""
+    """A judge of the evidence alone or of verdicts too; ``target`` has a column an aspect."""
     evidence = EvidenceModel.fit(items)
     read: Source = "evidence" if verdicts is None else "both"
     features, unknown = evidence.transform(items), np.full(len(items), -1)
     calibrators = {}
     for j, aspect in enumerate(aspects):
         data = Data(verdicts, features, target[:, j, None], np.arange(len(items)), scale, accept=unknown[:, None])
-        one = dict(_fit_source(data, read, 0, TREES, (family,)))[read, family]
+        ((_, one),) = fit_source(data, read, (family,))
         calibrators[aspect] = one.model_copy(update={"feature_names": evidence.names})
     fields = sorted({name for item in items for name in item.inputs})
     return judge_of(judge_module(task, scale, aspects, fields), scale, aspects, evidence, calibrators)
@@ -55,7 +54,7 @@ def fitted(
 def sensors() -> tuple[JudgeTree, list[Item]]:
     """A judge of the sensors' labels, and one item a question with an empty answer."""
     labels = read_labels("trainsets/sensors")
-    judge = fitted(labels.items, experts_of(labels).target[..., 0], labels.scale, "grade")
+    judge = fitted(labels.items, experts_of(labels).target[..., 0], labels.scale, "grade", family="ordinal")
     questions = {item.query_id: item for item in labels.items}
     blank = [with_answer(item, "") for item in questions.values()]
     return judge, [item for item in blank if " not " not in item.text("reference")]

@@ -78,11 +78,11 @@ def sensors(seed: int) -> Rows:
     return rows[:150] if seed == 0 else rows[-60:]
 
 
-def half_right(call: Call) -> Outcome:
-    """What an expert said of every second answer about sensors, and 3 of the others: evidence beside it tells more."""
+def seldom_right(call: Call) -> Outcome:
+    """What an expert said of two of five answers about sensors, and 3 of the others: evidence beside it tells more."""
     said = "\n".join(unquote(call.prompt.inputs.get("answer", "")))
     known = {str(row["answer"]): str(row["grade"]) for row in (*sensors(0), *sensors(1))}
-    sure = said in known and random.Random(said).random() < 0.5
+    sure = said in known and random.Random(said).random() < 0.4
     return answer(call, {one.name: known[said] if sure else "3" for one in call.prompt.outputs if one.labels})
 
 
@@ -215,7 +215,7 @@ def _named(home: Path, name: str) -> Calibrated:
 PEOPLE: dict[str, object] = {"annotators": "*"}
 KINDS: Mapping[str, Kind] = {
     "prompt": Kind(graded, {"lm": LM, "evidence": False, "optimizer": "labeled"}, grading_world.teachable),
-    "prompt_and_evidence": Kind(sensors, {**PEOPLE, "lm": LM, "optimizer": "labeled"}, half_right),
+    "prompt_and_evidence": Kind(sensors, {**PEOPLE, "lm": LM, "optimizer": "labeled"}, seldom_right),
     "evidence": Kind(sensors, {**PEOPLE, "abstain_below": 0.6}),
     "recorded": Kind(documents, one_of("gpt/odd"), verdicts=recorded_world.verdicts),
     "function": Kind(sensors, {**PEOPLE, "candidates": [RECALL], "evidence": False}, functions={"recall": recall}),

@@ -130,7 +130,7 @@ def test_folder_of_a_registered_model_says_the_same(name: str, tmp_path: Path) -
 
 
 def test_judge_from_before_trees_is_shown_and_refuses_with_the_command_that_compiles_it_again(tmp_path: Path) -> None:
-    shutil.copytree(HERE / "before", tmp_path / "programs" / "recorded_pairs")
+    shutil.copytree(HERE / "before" / "recorded_pairs", tmp_path / "programs" / "recorded_pairs")
     assert not (tmp_path / "programs" / "recorded_pairs" / "0001" / "tree.json").exists()
     workspace = judgec.Workspace(tmp_path)
     assert (workspace.names, workspace.versions("recorded_pairs")) == (("recorded_pairs",), (1,))
@@ -152,6 +152,31 @@ def test_judge_from_before_trees_is_shown_and_refuses_with_the_command_that_comp
     ):
         with pytest.raises(ArtifactError, match=r"gone since\. Compile it again: judgec compile-judge"):
             refuses()
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "lm"),
+    [
+        ("prompt_and_evidence", "mix", "--lm openai/gpt-4o-mini"),
+        ("classes", "trees", ""),
+    ],
+)
+def test_judge_with_a_forest_is_shown_and_refuses_with_the_command_that_compiles_it_again(
+    name: str, family: str, lm: str, tmp_path: Path
+) -> None:
+    shutil.copytree(HERE / "before" / name, tmp_path / "programs" / name)
+    assert judgec.Workspace(tmp_path).load(f"{name}@1").report["test"]
+    url = "http://127.0.0.1:37655/v1" if lm else None  # of its card: nobody listens
+    judge = judgec.load_judge(f"{name}@1", home=tmp_path, api_base=url)
+    assert judge.card.name == name
+    again = f"--name {name} {lm}".strip()
+    line = rf"{name}@1: .*the family {family}, gone since\. Compile it again: judgec compile-judge \S+ {again}$"
+    with pytest.raises(ArtifactError, match=line):
+        judge(pd.DataFrame(KINDS[name].items()), progress=False)
+    items = write(tmp_path / "new.jsonl", KINDS[name].items())
+    with pytest.raises(ArtifactError, match=line):
+        judgec.judge_file(items, judge=f"{name}@1", home=tmp_path, out=tmp_path / "o.jsonl", api_base=url)
+    assert not (tmp_path / "o.jsonl").exists()
 
 
 def test_abstaining_judge_leaves_the_same_items_to_people(home: Path, tmp_path: Path) -> None:

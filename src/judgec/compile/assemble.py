@@ -7,7 +7,7 @@ from functools import cached_property
 import dspy
 import numpy as np
 
-from judgec.compile.calibrate import Fits, OutOfFold, fit_out_of_fold
+from judgec.compile.calibrate import OutOfFold, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
 from judgec.compile.dataset import Dataset, Part, joined, ratings_of
 from judgec.compile.search.candidates import Candidate
@@ -83,7 +83,6 @@ class Bench:
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
         leaves: Those whose verdicts these are, by name.
         lm: The model that a prompt is put to (``LMSpec.describe``).
-        fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
         rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
     """
 
@@ -97,7 +96,6 @@ class Bench:
     recorded: RecordedVerdicts | None = None
     leaves: Mapping[str, AnyLeaf] = field(default_factory=dict)
     lm: Mapping[str, Setting] = field(default_factory=dict)
-    fits: Fits = field(default_factory=dict, repr=False, compare=False)
     rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -241,7 +239,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
             objective=bench.objective,
-            known=bench.fits,
         )
         said.append((known, found))
     judgments = _judgments(bench, part, said)

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
-from judgec.raters.decision import LEAST, Sureness
+from judgec.raters.decision import EVEN, LEAST, Sureness
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.objective import OBJECTIVES, CutFit, Objective, cut_fit
@@ -20,8 +22,7 @@ RESAMPLES = 20  # whose cut points are averaged; more change the third digit
 SWEEPS = 8  # of coordinate ascent; two or three suffice
 GROUPS = 400  # most groups of queries that are resampled
 SLOPE_WEIGHT, INTERCEPT_WEIGHT = 2.0, 0.5  # ridge towards the probability as it is, in rows' worth of curvature
-NEWTON_STEPS = 50
-CONVERGED = 1e-10
+LITTLE = 1e-3  # weight of QWK beside accepts
 SAME = 1e-9  # a difference of objectives that is no more is none
 ZERO = 1e-9  # a denominator, of counts, that is no more is a sum that was rounded
 
@@ -105,8 +106,8 @@ def fit_cuts(
 ) -> tuple[float, ...]:
     """Cut points on ``score`` at which the grade changes, so that the grades agree with the experts'.
 
-    An objective of accepts alone fits the cut between rejected and accepted grades first, then the others to QWK
-    beside it.
+    An objective of accepts alone fits the cut between rejected and accepted grades; the others are fitted to QWK, which
+    counts so little beside it that it only decides between equals.
 
     Args:
         score: One number an item, shape (n_items,), rising with the grade.
@@ -136,16 +137,11 @@ def fit_cuts(
     tables = np.tensordot(weights.astype(np.float64), counts, 1)
     reached = np.zeros((RESAMPLES, n_grades, len(thresholds) + 2))  # [b, y, i]: items of grade y in bins >= i
     reached[:, :, :-1] = tables[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-    shares = shares_of(objective, accept_index)
-    fixed = None
     if accept_index is not None and all(OBJECTIVES[name].of_accepts for _, name in objective.terms):
-        halves = np.stack([reached[:, :accept_index].sum(axis=1), reached[:, accept_index:].sum(axis=1)], axis=1)
-        first, _ = _ascend(halves, _starts(halves)[0], shares_of(objective, 1))
-        fixed = (accept_index - 1, first[:, 0])
-        shares = shares_of(Objective(((1.0, "qwk"),)), None)
-    starts = _starts(reached, fixed)  # all climb at once, each in every resample
-    both = None if fixed is None else (fixed[0], np.tile(fixed[1], len(starts)))
-    found, values = _ascend(np.tile(reached, (len(starts), 1, 1)), np.concatenate(starts), shares, both)
+        objective = Objective((*objective.terms, (LITTLE, "qwk")))
+    starts = _starts(reached)  # both climb at once, each in every resample
+    shares = shares_of(objective, accept_index)
+    found, values = _ascend(np.tile(reached, (len(starts), 1, 1)), np.concatenate(starts), shares)
     reached_by = values.reshape(len(starts), RESAMPLES)
     best = (reached_by >= reached_by.max(axis=0) - SAME).argmax(axis=0)  # the first of those that are equally good
     index = found.reshape(len(starts), RESAMPLES, -1)[best, np.arange(RESAMPLES)]
@@ -167,29 +163,17 @@ def fit_sureness(probability: FloatArray, right: NumberArray) -> Sureness:
     x = np.column_stack([np.log(p / (1.0 - p)), np.ones(len(p))])
     start, ridge = np.array([1.0, 0.0]), np.array([SLOPE_WEIGHT, INTERCEPT_WEIGHT])
 
-    def loss(at: FloatArray) -> float:
-        margin = x @ at
-        return float(np.logaddexp(0.0, margin).sum() - margin @ right + 0.5 * (ridge * (at - start) ** 2).sum())
+    def loss(at: FloatArray) -> tuple[float, FloatArray]:
+        margin, away = x @ at, at - start
+        value = np.logaddexp(0.0, margin).sum() - margin @ right + 0.5 * (ridge * away**2).sum()
+        return float(value), x.T @ (expit(margin) - right) + ridge * away
 
-    theta, now = start.copy(), loss(start)
-    for _ in range(NEWTON_STEPS):
-        said = 1.0 / (1.0 + np.exp(-np.clip(x @ theta, -30.0, 30.0)))
-        gradient = x.T @ (said - right) + ridge * (theta - start)
-        curvature = (x * (said * (1.0 - said))[:, None]).T @ x + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
-        while np.abs(step).max() > CONVERGED and loss(theta - step) > now:
-            step = step / 2.0  # far from the minimum a full Newton step can overshoot
-        if np.abs(step).max() <= CONVERGED:
-            break
-        theta = theta - step
-        now = loss(theta)
-    if theta[0] >= 0.0:
-        return Sureness(slope=float(theta[0]), intercept=float(theta[1]))
-    share = (right.sum() + INTERCEPT_WEIGHT) / (len(right) + 2 * INTERCEPT_WEIGHT)
-    return Sureness(slope=0.0, intercept=float(np.log(share / (1.0 - share))))
+    found = minimize(loss, start, jac=True, bounds=[(0.0, None), (None, None)], options={"ftol": 0.0, "gtol": EVEN})
+    slope, intercept = found.x
+    return Sureness(slope=float(slope), intercept=float(intercept))
 
 
-def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> list[IntArray]:
+def _starts(reached: FloatArray) -> list[IntArray]:
     """Starting points of the ascent: cuts that give the experts' shares of the grades, and equally spaced ones."""
     n_resamples, n_grades, width = reached.shape
     tail = reached.sum(axis=1)
@@ -198,27 +182,16 @@ def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> l
     wanted = rows[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:] / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
     shares = np.abs(tail[:, None, :] - wanted[:, :, None]).argmin(axis=2)
     spaced = np.tile(np.rint(np.linspace(0, width - 1, n_grades + 1)[1:-1]).astype(np.int64), (n_resamples, 1))
-    starts = []
-    for start in (np.sort(shares, axis=1), spaced):
-        if fixed is not None:
-            j, at = fixed
-            start[:, :j] = np.minimum(start[:, :j], at[:, None])
-            start[:, j + 1 :] = np.maximum(start[:, j + 1 :], at[:, None])
-            start[:, j] = at
-        starts.append(start)
-    return starts
+    return [np.sort(shares, axis=1), spaced]
 
 
-def _ascend(
-    reached: FloatArray, start: IntArray, shares: Shares, fixed: tuple[int, IntArray] | None = None
-) -> tuple[IntArray, FloatArray]:
+def _ascend(reached: FloatArray, start: IntArray, shares: Shares) -> tuple[IntArray, FloatArray]:
     """Coordinate ascent in all resamples at once; of equally good places for a cut the middle one.
 
     Args:
         reached: Items of each grade in bins >= i, shape (n_resamples, n_grades, n_places).
         start: Places of the cuts, shape (n_resamples, n_cuts).
         shares: What is maximized.
-        fixed: A cut that stays where it is: its number and its places.
 
     Returns:
         Places, and the value there, shape (n_resamples,).
@@ -242,8 +215,6 @@ def _ascend(
     for _ in range(SWEEPS):
         moved = False
         for j in range(n_grades - 1):
-            if fixed is not None and j == fixed[0]:
-                continue
             around = ends()
             low, high = around[:, j, None], around[:, j + 2, None]
             total = np.zeros((n_resamples, width))

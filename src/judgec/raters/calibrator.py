@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from judgec.raters.decision import DecisionRule, RuleName, Sureness, spread_of
-from judgec.raters.forest import Forest
 from judgec.records.judgment import expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 
 Source = Literal["lm", "evidence", "both"]
-Family = Literal[
-    "none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix", "mirrored", "mirrored_mix", "ridge"
-]
+Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "ridge"]
 
 VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
 OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
@@ -93,12 +89,10 @@ class Trace:
     Args:
         kept: The rows that were calibrated, ascending; the arrays below have a row for each of these.
         scaled: The standardized columns of the linear part, or None without one.
-        reached: The leaf that each row reached in each tree, shape (n_kept, n_trees), or None without trees.
     """
 
     kept: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scaled: FloatArray | None = None
-    reached: NDArray[np.int32] | None = None
 
     def places(self, rows: IntArray) -> IntArray:
         """Places of the rows in ``kept``; -1 for one that is not."""
@@ -113,18 +107,17 @@ class Calibrator(FiniteRecord):
 
     Args:
         source: What it reads: the LM's verdict, the evidence, or both.
-        family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear`` and
-            ``forest``. ``mirrored`` and ``mirrored_mix`` are the same of pairs, with a ``linear`` that changes sides
-            when the answers do. Of numbers ``isotonic``, ``ridge`` and ``trees`` are regressions of the score.
+        family: ``none`` passes the verdict on, ``prior`` ignores it; of numbers ``isotonic`` and ``ridge`` are
+            regressions of the score.
         n_grades: Grades on the scale.
         prior: Shares of the grades in training, smoothed.
         smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
         center: Subtracted from each column before a linear score.
         spread: Divides each column before a linear score.
-        linear: The logistic part, or None.
+        linear: The logistic part, of ``ridge`` the regression; or None.
         ordinal: True when ``linear`` scores cuts between grades.
         steps: The isotonic part, or empty.
-        forest: The trees, or None.
+        forest: Nothing: a file of 0.9 has a null here.
         feature_names: Names of the evidence columns, or empty.
         evidence_digest: Digest of the evidence model they came from, or empty.
         n_labels: Items it was fitted on.
@@ -134,6 +127,7 @@ class Calibrator(FiniteRecord):
         accept_threshold: Accept when P(accept) reaches it; None where accepts follow from the grade.
         versions: Of the libraries that fitted it.
         values: Of an interval scale what each position stands for; empty on a scale of grades.
+        root: Evidence counts by its square root, with its sign: differences of two answers have long tails.
     """
 
     source: Source
@@ -146,7 +140,7 @@ class Calibrator(FiniteRecord):
     linear: Linear | None = None
     ordinal: bool = False
     steps: tuple[Steps, ...] = ()
-    forest: Forest | None = None
+    forest: None = Field(default=None, exclude=True)
     feature_names: tuple[str, ...] = ()
     evidence_digest: str = ""
     n_labels: int = 0
@@ -156,21 +150,19 @@ class Calibrator(FiniteRecord):
     accept_threshold: float | None = None
     versions: dict[str, str] = Field(default_factory=dict)
     values: tuple[float, ...] = Field(default=(), exclude_if=lambda said: not said)
+    root: bool = Field(default=False, exclude_if=lambda said: not said)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         verdict_columns = 0 if self.source == "evidence" else self.n_grades - 1
         width = verdict_columns + (0 if self.source == "lm" else len(self.feature_names))
         width -= (self.n_grades - 2) * (self.source != "evidence" and self.of_numbers)  # one column, the score
-        needs_linear = self.family in {"ridge", "ordinal", "multinomial", "mix", "mirrored", "mirrored_mix"}
-        needs_forest = self.family in {"trees", "mix", "mirrored_mix"}
+        needs_linear = self.family in {"ridge", "ordinal", "multinomial"}
         sound = (
             len(self.prior) == self.n_grades
             and (self.linear is not None or not needs_linear)
-            and (self.forest is not None or not needs_forest)
             and (not needs_linear or len(self.center) == len(self.spread) == width)
             and (self.linear is None or self.linear.fits(width, self.n_grades))
-            and (self.forest is None or self.forest.fits(width, 2 if self.of_numbers else self.n_grades))
             and (
                 self.family != "isotonic"
                 or [s.cut for s in self.steps] == list(range(1, 2 if self.of_numbers else self.n_grades))
@@ -254,68 +246,36 @@ class Calibrator(FiniteRecord):
             return passed_on
         if self.family == "prior":
             return np.tile(np.array(self.prior), (n, 1))
-        if self.of_numbers:
-            return spread_of(self._numbers(verdicts, evidence, trace), np.array(self.values))
-        if self.family == "isotonic" and verdicts is not None:
+        if self.family == "isotonic" and verdicts is not None and not self.of_numbers:
             return self._smooth(isotonic_probabilities(self.steps, verdicts))
-        columns = join_columns(self.source, verdicts, evidence)
-        parts = []
-        if self.linear is not None:
-            n_verdict = 0 if self.source == "evidence" else self.n_grades - 1
-            scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict)
-            parts.append(linear_probabilities(self.linear, scaled, self.n_grades, ordinal=self.ordinal))
-            if trace is not None:
-                trace.scaled = scaled
-        if self.forest is not None:
-            reached = None if trace is None else np.empty((len(columns), len(self.forest.roots)), dtype=np.int32)
-            parts.append(self.forest.probabilities(columns, reached))
-            if trace is not None:
-                trace.reached = reached
-        return self._smooth(np.mean(parts, axis=0))
-
-    def _numbers(self, verdicts: FloatArray | None, evidence: FloatArray | None, trace: Trace | None) -> FloatArray:
-        """The score that the regression predicts, shape (n_items,)."""
-        columns = number_columns(self.source, verdicts, evidence, self.values)
-        if self.family == "isotonic":
-            return np.asarray(np.interp(columns[:, 0], self.steps[0].x, self.steps[0].y))
-        if self.linear is not None:
-            n_verdict = int(self.source != "evidence")
-            scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict)
-            if trace is not None:
-                trace.scaled = scaled
-            terms = [scaled[:, i] * weight for i, weight in enumerate(self.linear.coefficients[0])]
-            return np.asarray(sum(terms, start=np.full(len(scaled), self.linear.intercepts[0])))
-        assert self.forest is not None  # the third of its families
-        reached = None if trace is None else np.empty((len(columns), len(self.forest.roots)), dtype=np.int32)
-        share = self.forest.probabilities(columns, reached)[:, 1]
+        columns = join_columns(self.source, verdicts, evidence, self.values)
+        if self.linear is None:  # isotonic of numbers, as fitted until 0.9
+            return spread_of(np.interp(columns[:, 0], self.steps[0].x, self.steps[0].y), np.array(self.values))
+        n_verdict = columns.shape[1] - (0 if self.source == "lm" else len(self.feature_names))
+        scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict, root=self.root)
         if trace is not None:
-            trace.reached = reached
-        return np.asarray(self.values[0] + (self.values[-1] - self.values[0]) * share)
+            trace.scaled = scaled
+        if not self.of_numbers:
+            return self._smooth(linear_probabilities(self.linear, scaled, self.n_grades, ordinal=self.ordinal))
+        terms = [scaled[:, i] * weight for i, weight in enumerate(self.linear.coefficients[0])]
+        numbers = sum(terms, start=np.full(len(scaled), self.linear.intercepts[0]))
+        return spread_of(np.asarray(numbers), np.array(self.values))
 
     def _smooth(self, probabilities: FloatArray) -> FloatArray:
         return (1.0 - self.smoothing) * probabilities + self.smoothing / self.n_grades
 
 
-def join_columns(source: Source, verdicts: FloatArray | None, evidence: FloatArray | None) -> FloatArray:
-    """The columns a fitted family reads: logits of P(grade >= j) for each cut j of the verdict, then the
-    evidence.
+def join_columns(
+    source: Source, verdicts: FloatArray | None, evidence: FloatArray | None, values: Sequence[float] = ()
+) -> FloatArray:
+    """The columns a fitted family reads: logits of P(grade >= j) for each cut j of the verdict, then the evidence.
+
+    Of an interval scale, whose ``values`` are given, the verdict's score stands for the logits.
     """
     columns = []
     if source != "evidence" and verdicts is not None:
         above = above_cuts(verdicts).clip(VERDICT_FLOOR, 1.0 - VERDICT_FLOOR)
-        columns.append(np.log(above / (1.0 - above)))
-    if source != "lm" and evidence is not None:
-        columns.append(evidence)
-    return np.concatenate(columns, axis=1)
-
-
-def number_columns(
-    source: Source, verdicts: FloatArray | None, evidence: FloatArray | None, values: Sequence[float]
-) -> FloatArray:
-    """The columns that a regression of the score reads: the verdict's score, then the evidence."""
-    columns = []
-    if source != "evidence" and verdicts is not None:
-        columns.append(expected(verdicts, values)[:, None])
+        columns.append(expected(verdicts, values)[:, None] if values else np.log(above / (1.0 - above)))
     if source != "lm" and evidence is not None:
         columns.append(evidence)
     return np.concatenate(columns, axis=1)
@@ -327,13 +287,16 @@ def above_cuts(probabilities: FloatArray) -> FloatArray:
     return tails[:, 1:] / tails[:, :1]
 
 
-def standardize(columns: FloatArray, center: FloatArray, spread: FloatArray, n_verdict: int) -> FloatArray:
-    """Columns centered and scaled; those after the first ``n_verdict`` are cut at ``OUTLIER``.
+def standardize(
+    columns: FloatArray, center: FloatArray, spread: FloatArray, n_verdict: int, *, root: bool = False
+) -> FloatArray:
+    """Columns centered and scaled; those after the first ``n_verdict`` are cut at ``OUTLIER``, or their root is taken.
 
     ``spread`` 0 marks a column that was constant in training: it becomes 0.
     """
     scaled = (columns - center) / np.where(spread > 0, spread, np.inf)
-    scaled[:, n_verdict:] = np.clip(scaled[:, n_verdict:], -OUTLIER, OUTLIER)
+    rest = scaled[:, n_verdict:]
+    scaled[:, n_verdict:] = np.sign(rest) * np.sqrt(np.abs(rest)) if root else np.clip(rest, -OUTLIER, OUTLIER)
     return scaled
 
 

@@ -1,7 +1,7 @@
 """A judge: its tree, and what that grades."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self, cast
@@ -49,6 +49,7 @@ from judgec.records.tasks.registry import TASKS, compares
 from judgec.records.tasks.spec import PAIR
 
 A_MODEL = "provider/name"  # as --lm is typed
+FORESTS = frozenset({"trees", "mix", "mirrored", "mirrored_mix"})  # families of calibrators until 0.9
 
 
 def no_verdicts(leaf: Leaf, judge: str = "") -> Rater:
@@ -232,9 +233,12 @@ def load_judge(program: Program) -> JudgeTree:
     """
     card = program.card
     about = card.task, card.scale, card.aspects, card.tie_band
-    if not program.tree:
+    forest = next((family for family in _families(program.tree) if family in FORESTS), "")
+    if not program.tree or forest:
         asks = card.task in TASKS and TASKS[card.task].read_by_models(card.fields)
-        return JudgeTree(None, *about, gone=gone(program, BEFORE, A_MODEL if asks else ""))
+        lm = A_MODEL if asks and not card.evidence_alone else ""
+        what = f"a calibrator of the family {forest}" if forest else BEFORE
+        return JudgeTree(None, *about, gone=gone(program, what, lm))
     where = f"{card.name}@{card.version}: tree.json"
     try:
         tree = SavedTree.model_validate_json(json.dumps({"tree": program.tree})).tree
@@ -246,6 +250,16 @@ def load_judge(program: Program) -> JudgeTree:
     judge = JudgeTree(tree, *about)
     _require_own(judge, card, where)
     return judge
+
+
+def _families(saved: object) -> Iterator[str]:
+    """The families of the calibrators in a saved tree."""
+    if isinstance(saved, dict):
+        if {"family", "n_grades"} <= saved.keys():
+            yield str(saved["family"])
+        saved = list(saved.values())
+    for part in saved if isinstance(saved, list) else ():
+        yield from _families(part)
 
 
 def _require_own(judge: JudgeTree, card: ProgramCard, where: str) -> None:

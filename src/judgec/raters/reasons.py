@@ -32,23 +32,14 @@ class Contributions:
         self._axis = axis
         self._ordinal = calibrator.ordinal
         self._linear = calibrator.linear
-        self._numbers, span = calibrator.of_numbers, axis
+        self._numbers = calibrator.of_numbers
         width = 1 if self._numbers else calibrator.n_grades - 1
         self._verdict_columns = 0 if calibrator.source == "evidence" else width
-        if self._numbers:
-            span = axis[[0, -1]]
-        parts = (calibrator.linear is not None) + (calibrator.forest is not None)
-        self._weight = (1.0 - (0.0 if self._numbers else calibrator.smoothing)) / max(parts, 1)
-        ours = np.zeros((self._verdict_columns + len(topics), n_topics))
-        ours[np.arange(len(topics)) + self._verdict_columns, topics] = 1.0
+        self._weight = 1.0 - (0.0 if self._numbers else calibrator.smoothing)
         self._order = self._verdict_columns + np.argsort(topics, kind="stable")
         self._topics, self._starts = np.unique(np.sort(topics), return_index=True)
         if calibrator.linear is not None:
             self._coefficients = np.array(calibrator.linear.coefficients)
-        self._leaves: list[NDArray[np.float32] | None] = []
-        if calibrator.forest is not None:
-            by_leaf = (calibrator.forest.path_steps(span, len(ours)) @ ours).T
-            self._leaves = [leaves.astype(np.float32) if leaves.any() else None for leaves in by_leaf]
 
     def of(self, trace: Trace, rows: IntArray) -> FloatArray:
         """The contributions to some rows, shape (n_rows, n_topics); 0 to a row that was not calibrated.
@@ -62,11 +53,6 @@ class Contributions:
         known = np.flatnonzero(at >= 0)
         if trace.scaled is not None and self._linear is not None:
             out[known] += self._of_linear(trace.scaled[at[known]])
-        if trace.reached is not None and self._leaves:
-            reached = trace.reached[at[known]].astype(np.intp)
-            for topic, leaves in enumerate(self._leaves):
-                if leaves is not None:
-                    out[known, topic] += leaves.take(reached).mean(axis=1)
         return out * self._weight
 
     def _of_linear(self, scaled: FloatArray) -> FloatArray:

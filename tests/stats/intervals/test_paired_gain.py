@@ -56,5 +56,5 @@ def test_decision_rule_whose_gain_has_no_error_does_not_ship() -> None:
         )
 
     incumbent = row(0.0, 0.0)
-    assert _winner([incumbent, row(0.5, None)], 0) == 0
-    assert _winner([incumbent, row(0.5, None), row(0.2, 0.1)], 0) == 2
+    assert _winner([incumbent, row(0.5, None)]) == 0
+    assert _winner([incumbent, row(0.5, None), row(0.2, 0.1)]) == 2
