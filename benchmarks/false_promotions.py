@@ -35,7 +35,7 @@ from judgec.compile.rivals import _baselines
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.registry import OPTIMIZERS
 from judgec.compile.search.task import Effort, Sizes, Task
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import CompileSettings, SearchSettings
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet
 from judgec.lm.executor import Reply, Request
@@ -178,13 +178,15 @@ def compiled(kind: Kind, seed: int, *, permuted: bool) -> Promoted:
             home=Path(folder),
             lm=session.spec,
             objective=default_objective(made.labels),
-            optimizer="own",
             seed=seed,
             evidence=False,
             resamples=RESAMPLES,
             folds=kind.folds,
-            no_reflection="nobody writes prompts here",
-            prompts={f"p{number}": prompt for number, prompt in enumerate(PROMPTS)},
+            search=SearchSettings(
+                "own",
+                no_reflection="nobody writes prompts here",
+                prompts={f"p{number}": prompt for number, prompt in enumerate(PROMPTS)},
+            ),
         )
         found = compile_judge(made.labels, settings, session, Silent())
     return Promoted(found.decision.promoted, _before(found, settings), found.decision.reason)

@@ -7,8 +7,9 @@ below full marks name a criterion that is missed, each in words of its own. The 
 where its instructions name it, or two reasons in its demonstrations do; of the others it guesses. Asked for anything
 but a grade (a prompt, what it observes), it keeps what is there and adds what the reasons that it is shown mention
 (``needed`` of them), as a reflection model would: it invents nothing. That of *steps* adds two criteria a rewrite at
-most, misses three in ten, and its judge follows instructions alone: a search takes several rewrites in a row. It runs
-in this process.
+most, misses three in ten, its judge follows instructions alone, and only it sees whether a criterion is met: a search
+takes three accepted rewrites in a row, and neither a demonstration nor a word of the answer helps. In *unsaid* experts
+give no reasons, and the LM reads in the answers what they are about. It runs in this process.
 
 judgec's rows are whole compiles with their defaults, as ``compile-judge`` runs them: every call is counted, of the
 reflection model too. Those of the libraries see the train and dev items alone, and their calls hold nothing back for a
@@ -40,7 +41,7 @@ from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import Dataset, Part, make_dataset
 from judgec.compile.prepare import default_objective
 from judgec.compile.search.candidates import first_predictor, task_module
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.settings import CallSettings, CompileSettings, SearchSettings, reflection_spec
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet
 from judgec.lm import client
@@ -58,6 +59,7 @@ from judgec.table.table import Table
 
 PAGE, FIGURES = Path(__file__).with_suffix(".md"), Path(__file__).with_suffix(".json")
 MODEL = "hosted_vllm/planted"
+TOPICS = 2  # of the criteria, that an answer in a hidden world is about
 UNSEEN, OFF = 400, 0.1  # new items that a judge is measured on; share of expert grades that are off by one
 SHOWN_TWICE = 2  # reasons in demonstrations that make a criterion plain
 OURS = ("auto", "gepa", "mipro", "labeled")
@@ -96,6 +98,8 @@ class Planted:
         missed: Share of the criteria that could be named anew and are not, in each rewrite.
         shown: Whether demonstrations make a criterion plain.
         budget: Calls that a compile may take, or None.
+        hidden: Whether an answer shows what some criteria are about, not whether they are met.
+        topics: Whether a rewrite may name what answers are about.
     """
 
     criteria: tuple[Criterion, ...]
@@ -105,12 +109,22 @@ class Planted:
     missed: float = 0.0
     shown: bool = True
     budget: int | None = None
+    hidden: bool = False
+    topics: bool = False
+
+    def sees(self, one: Criterion, answer: str) -> bool:
+        """True where an answer meets a criterion, for those who know of it."""
+        if not self.hidden:
+            return one.met in answer
+        return digest("met", one.rule, answer[answer.index("Case ") :].partition(":")[0]) % 2 == 1
 
     def rows(self, count: int, seed: int, name: str) -> list[dict[str, object]]:
         """Labelled answers, one a query."""
         chance, made = random.Random(f"{name}{seed}"), []
         for number in range(count):
             met = [chance.random() < 0.5 for _ in self.criteria]
+            if self.hidden:
+                met = [self.sees(one, f"Case {name}{number}:") for one in self.criteria]
             grade = sum(met)
             if chance.random() < OFF:
                 grade = min(max(grade + chance.choice((-1, 1)), 0), len(met))
@@ -119,6 +133,8 @@ class Planted:
             if missed and chance.random() < self.reasoned:
                 reason = chance.choice(chance.choices(missed, [one.often for one in missed])[0].reasons)
             said = [one.met if is_met else one.missed for one, is_met in zip(self.criteria, met, strict=True)]
+            if self.hidden:
+                said = chance.sample([one.met for one in self.criteria], TOPICS)
             row = {
                 "item_id": f"{name}{number}",
                 "query_id": f"{name}{number}",
@@ -144,7 +160,9 @@ class Planted:
             return answer(call, {output.name: self._rewritten(call) for output in call.prompt.outputs}).text
         text = call.prompt.inputs.get("answer", "")
         known = self._known(call)
-        grade = sum(one.met in text if one in known else digest("guess", one.rule, text) % 2 for one in self.criteria)
+        grade = sum(
+            self.sees(one, text) if one in known else digest("guess", one.rule, text) % 2 for one in self.criteria
+        )
         return answer(call, dict.fromkeys(graded, str(grade))).text
 
     def _known(self, call: Call) -> set[Criterion]:
@@ -156,7 +174,8 @@ class Planted:
         """The criteria that are named already, and those that enough of the reasons mention."""
         read = json.dumps(call.body["messages"], ensure_ascii=False)
         chance = random.Random(digest("rewrite", read))
-        new = [one for one in self.criteria if one.rule not in read and _mentions(one, read) >= self.needed]
+        told = {one: _mentions(one, read) + self.topics * read.count(one.met) for one in self.criteria}
+        new = [one for one in self.criteria if one.rule not in read and told[one] >= self.needed]
         new = [one for one in chance.sample(new, len(new)) if chance.random() >= self.missed][: self.most]
         named = [one for one in self.criteria if one.rule in read or one in new]
         return "\n".join(["Grade the answer with care.", *(f"- {one.rule}" for one in named)])
@@ -267,8 +286,15 @@ TICKETS = Planted(
     ),
     reasoned=0.4,
 )
-STEPS = replace(CASES, most=2, missed=0.3, shown=False, budget=700)  # takes three accepted rewrites in a row
-LMS: Mapping[str, Planted] = {"cases": CASES, "recipes": RECIPES, "tickets": TICKETS, "steps": STEPS}
+STEPS = replace(CASES, most=2, missed=0.3, shown=False, budget=700, hidden=True)
+UNSAID = replace(STEPS, reasoned=0.0, topics=True)
+LMS: Mapping[str, Planted] = {
+    "cases": CASES,
+    "recipes": RECIPES,
+    "tickets": TICKETS,
+    "steps": STEPS,
+    "unsaid": UNSAID,
+}
 
 
 class PlantedBackend:
@@ -342,12 +368,10 @@ def run(lm: str, size: int, optimizer: str, seed: int, budget: int | None = None
                     home=home,
                     lm=spec,
                     objective=default_objective(labels),
-                    optimizer=optimizer,
                     seed=seed,
                     resamples=200,  # of intervals, which decide nothing here but the promotion
-                    budget=cap,
-                    reflection=reflection,
-                    no_reflection=why,
+                    search=SearchSettings(optimizer, reflection, why),
+                    caps=CallSettings(cap),
                 )
                 found = compile_judge(labels, settings, session, Silent())
                 calls, promoted, prompt = session.spent.calls, found.decision.promoted, found.shipped.name
@@ -426,7 +450,7 @@ def attainable(lm: str, seed: int = 0) -> float:
     """What the experts' grades of new items agree with the number of criteria that are met."""
     planted = LMS[lm]
     rows = planted.rows(UNSEEN, seed, "u")
-    met = [sum(one.met in str(row["answer"]) for one in planted.criteria) for row in rows]
+    met = [sum(planted.sees(one, str(row["answer"])) for one in planted.criteria) for row in rows]
     return float(cohen_kappa_score([row["grade"] for row in rows], met, weights="quadratic"))
 
 

@@ -13,8 +13,8 @@ from mlflow.genai.judges import make_judge
 from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 
 from judgec.compile.measured import Compiled
-from judgec.compile.search.candidates import UNCOMPILED, first_predictor
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, task_module
+from judgec.compile.settings import CallSettings, CandidateSettings, CompileSettings, SearchSettings, reflection_spec
 from judgec.connect.feedback import feedback_table
 from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import feedback_of
@@ -24,6 +24,7 @@ from judgec.labels.reading import EVERYBODY, Datasheet
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.fencing import unfence
+from judgec.raters.predictors import with_instructions
 from judgec.raters.signatures import REASON, grade_fields, rubric
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet, Text
@@ -134,14 +135,11 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
             home=self._home,
             lm=spec,
             objective=self._objective or ("kappa" if labels.scale.level == "nominal" else "qwk"),
-            optimizer=self._optimizer,
+            search=SearchSettings(self._optimizer, reflection, no_reflection),
+            candidates=CandidateSettings(own=Candidate(UNCOMPILED, with_instructions(task_module(labels), start))),
+            caps=CallSettings(self._budget, self._max_cost),
             seed=self._seed,
-            budget=self._budget,
-            max_cost=self._max_cost,
             evidence=False,  # MLflow's judge could not read it
-            reflection=reflection,
-            no_reflection=no_reflection,
-            instructions=start,
         )
 
     def _spec(self, judge: Judge) -> LMSpec:

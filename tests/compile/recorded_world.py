@@ -1,13 +1,12 @@
 """Labels and recorded judges of known worth: an odd one, a clear one, one that fails often, one asked about half."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from judgec.compile.report import Saved
-from judgec.compile.settings import CompileSettings, RatedCandidates
+from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.lm.spec import LMSpec
@@ -15,7 +14,7 @@ from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, chec
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.table.table import Table
-from tests.compile.small import compiled_on
+from tests.compile.small import changed, compiled_on
 
 Rows = list[dict[str, object]]
 RECORDED = Path("../shared/data/recorded")
@@ -78,11 +77,9 @@ def world(said: Rows, rows: Rows | None = None, sheet: Datasheet = SHEET) -> tup
 
 
 def settings_of(home: Path, recorded: RecordedVerdicts, **changes: object) -> CompileSettings:
-    spec, rated = LMSpec.parse("recorded:verdicts"), RatedCandidates(recorded)
-    settings = CompileSettings(
-        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=1, rated=rated
-    )
-    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+    spec = LMSpec.parse("recorded:verdicts")
+    settings = CompileSettings("world", home, spec, "qwk", evidence=False, resamples=200, folds=1)
+    return changed(settings, optimizer=RECORDED_KIND, recorded=recorded, **changes)
 
 
 def compiled_in(home: Path, label_set: LabelSet, recorded: RecordedVerdicts, **changes: object) -> Saved:

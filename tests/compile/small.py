@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgec.compile.compile import compile_judge
@@ -46,15 +46,24 @@ def write(path: Path, rows: Rows) -> Path:
     return path
 
 
+def changed(settings: CompileSettings, **changes: object) -> CompileSettings:
+    """The settings with some of their values changed, each by its own name, in whichever part it stands."""
+    for name, value in changes.items():
+        part = next((part for part in ("search", "candidates", "caps") if hasattr(getattr(settings, part), name)), None)
+        one = {name: value} if part is None else {part: replace(getattr(settings, part), **{name: value})}
+        settings = replace(settings, **one)
+    return settings
+
+
 def session_of(settings: CompileSettings) -> Session:
     """The models and the caps of a compile."""
     return Session(
         settings.lm,
         settings.home,
-        reflection=settings.reflection,
-        budget=settings.budget,
-        max_cost=settings.max_cost,
-        batch="passes" if settings.batch else "nothing",
+        reflection=settings.search.reflection,
+        budget=settings.caps.budget,
+        max_cost=settings.caps.max_cost,
+        batch="passes" if settings.caps.batch else "nothing",
         environ={"OPENAI_API_KEY": "test"},
     )
 

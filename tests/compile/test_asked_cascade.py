@@ -8,7 +8,7 @@ import pytest
 
 import judgec
 from judgec.compile.measured import Compiled
-from judgec.compile.settings import Combine, CompileSettings
+from judgec.compile.settings import CallSettings, CandidateSettings, Combine, CompileSettings, SearchSettings
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
 from judgec.verbs.judge import load_judge
@@ -57,8 +57,8 @@ def compiled_with(home: Path, server: FakeOpenAI) -> Compiled:
     labels = read_labels(str(write(home / "labels.jsonl", rows(400))))
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     settings = CompileSettings(
-        "first", home, spec, "kappa", optimizer="labeled", resamples=100, folds=1, budget=4000,
-        combine=Combine(cascade=("evidence", spec.model)),
+        "first", home, spec, "kappa", SearchSettings("labeled"), resamples=100, folds=1, caps=CallSettings(4000),
+        candidates=CandidateSettings(combine=Combine(cascade=("evidence", spec.model))),
     )  # fmt: skip
     return compiled_on(labels, settings).compiled
 

@@ -1,13 +1,12 @@
 """A compile whose passes over whole parts go in batches: fewer waits than steps, half the price, the same judge."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from judgec.compile.compile import plan_judge
 from judgec.lm.batch import client
-from tests.compile.small import compiled_on
+from tests.compile.small import changed, compiled_on
 from tests.compile.test_budget import LABELS, settings_at
 from tests.service.fake_batches import FakeBatches
 from tests.service.ranking_world import grader
@@ -18,13 +17,13 @@ NOWHERE = "http://127.0.0.1:9/v1"
 def test_plan_in_batches_halves_the_passes_and_counts_the_waits(tmp_path: Path) -> None:
     settings = settings_at(NOWHERE, tmp_path)
     _, usual = plan_judge(LABELS, settings)
-    _, half = plan_judge(LABELS, replace(settings, batch=True))
+    _, half = plan_judge(LABELS, changed(settings, batch=True))
     prices = {stage.name: stage.most.usd or 0.0 for stage in half.stages}
     for stage in usual.stages:
         share = 0.5 if stage.name in {"uncompiled judge", "winner"} else 1.0
         assert prices[stage.name] == pytest.approx(share * (stage.most.usd or 0.0))
     assert [stage.most.calls for stage in half.stages] == [stage.most.calls for stage in usual.stages]
-    _, folds = plan_judge(LABELS, replace(settings, batch=True, folds=3))
+    _, folds = plan_judge(LABELS, changed(settings, batch=True, folds=3))
     assert (usual.waits, half.waits, folds.waits) == (0, 2, 1 + 3 + 1)  # once for all, and once a round
 
 

@@ -1,8 +1,7 @@
-"""Caps, resuming and rerunning of whole compiles, against the fake endpoint and the real client."""
+"""CallSettings, resuming and rerunning of whole compiles, against the fake endpoint and the real client."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from judgec.compile.compile import plan_judge
 from judgec.compile.measured import Compiled
 from judgec.compile.report import Saved, save
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.settings import CompileSettings, SearchSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
 from judgec.labels.split.family import read_family
 from judgec.lm.executor import Request
@@ -18,7 +17,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from tests.compile.search.world import labels
-from tests.compile.small import CREATED, compiled_on, session_of, unsaved
+from tests.compile.small import CREATED, changed, compiled_on, session_of, unsaved
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
 from tests.service.replies import Call, Outcome, Status, Text
@@ -37,10 +36,10 @@ def settings_at(url: str, home: Path, **changes: object) -> CompileSettings:
     """Of 25 queries."""
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=url)
     settings = CompileSettings(
-        "capped", home, spec, optimizer="labeled", evidence=False, resamples=100, folds=1,
-        reflection=reflection_spec(spec, None)[0],
+        "capped", home, spec, evidence=False, resamples=100, folds=1,
+        search=SearchSettings("labeled", reflection_spec(spec, None)[0]),
     )  # fmt: skip
-    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+    return changed(settings, **changes)
 
 
 def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:

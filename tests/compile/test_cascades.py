@@ -88,7 +88,7 @@ def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(s
 
 def test_escalation_is_better_than_as_many_dear_calls_at_random(shipped: Saved) -> None:
     compiled = shipped.compiled
-    recorded = compiled.promotion_test.settings.rated.recorded
+    recorded = compiled.promotion_test.settings.candidates.recorded
     assert recorded is not None
     test, tree = compiled.dataset.test, compiled.judge.rater
     assert isinstance(tree, Cascade)

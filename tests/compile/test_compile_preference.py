@@ -1,15 +1,18 @@
 """Compiling a judge of preferences: what it has to beat, and what it is told to weigh."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import judgec
 from judgec.compile.measured import Compiled
-from judgec.compile.settings import CompileSettings, Weighs
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
+from judgec.compile.settings import CandidateSettings, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
-from judgec.labels.reading import as_reading
 from judgec.lm.spec import LMSpec
+from judgec.raters.tasks.preference import weighing
 from tests.compile.small import unsaved, write
 from tests.fake_lm import FAKE
 
@@ -58,16 +61,16 @@ def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp
     assert f"{100 * share:.0f} %" in reason if by_length else share < 0.7
 
 
-def compiled(folder: Path, weighs: Weighs) -> Compiled:
+def compiled(folder: Path, **weighs: Any) -> Compiled:
     labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))
     spec = LMSpec.parse(FAKE)
-    return unsaved(
-        labels, CompileSettings("pairs", folder, spec, "kappa", resamples=200, evidence=False, weighs=weighs)
-    )
+    those = CandidateSettings(own=Candidate(UNCOMPILED, weighing(task_module(labels), **weighs)))
+    settings = CompileSettings("pairs", folder, spec, "kappa", candidates=those, resamples=200, evidence=False)
+    return unsaved(labels, settings)
 
 
 def test_judge_of_preferences_has_to_beat_the_longer_answer_and_is_told_what_to_weigh(tmp_path: Path) -> None:
-    outcome = compiled(tmp_path, Weighs("brevity alone", citations=True))
+    outcome = compiled(tmp_path, factors="brevity alone", citations=True)
     assert outcome.verification.agreements["longest"].estimates["exact"].value == 1.0
     assert outcome.decision.rival == "longest"
     assert "against longest" in outcome.decision.reason
@@ -80,6 +83,7 @@ def test_judge_of_preferences_has_to_beat_the_longer_answer_and_is_told_what_to_
 
 def test_factors_for_a_judge_of_single_answers_are_refused(tmp_path: Path) -> None:
     graded = [{"query": f"Question {q}?", "answer": str(q), "reference": "1", "grade": 1 + q % 3} for q in range(40)]
-    settings = CompileSettings("graded", tmp_path, LMSpec.parse("embedded"), weighs=Weighs("tone"))
     with pytest.raises(UserError, match="only a judge of preference"):
-        unsaved(read_labels(str(write(tmp_path / "graded.jsonl", graded)), as_reading(accept_at="3")), settings)
+        judgec.compile_judge(
+            str(write(tmp_path / "graded.jsonl", graded)), lm=FAKE, factors="tone", accept_at="3", home=tmp_path
+        )

@@ -8,7 +8,7 @@ import pytest
 import judgec
 from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import RUBRIC, first_predictor
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import CallSettings, CompileSettings, SearchSettings
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_labels
 from judgec.lm.adapters import verdict_form
@@ -29,8 +29,9 @@ def compiled_with(home: Path, server: FakeOpenAI, prompts: Mapping[str, str], *,
     labels = read_labels(str(write(home / "labels.jsonl", rows(90))))
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     settings = CompileSettings(
-        "own", home, spec, optimizer="labeled", evidence=False, resamples=100, folds=1, budget=budget, prompts=prompts
-    )
+        "own", home, spec, search=SearchSettings("labeled", prompts=prompts), caps=CallSettings(budget), evidence=False,
+        resamples=100, folds=1,
+    )  # fmt: skip
     return unsaved(labels, settings)
 
 
@@ -70,9 +71,9 @@ def test_instructions_come_from_files_and_from_the_datasheet(tmp_path: Path) -> 
     (tmp_path / "labels.datasheet.toml").write_text('[judge]\ninstructions = "IoT sensors by Infineon."\n')
     (tmp_path / "mine.txt").write_text("Be strict.\n", encoding="utf-8")
     labels, settings = _settings(options(tmp_path, str(tmp_path / "mine.txt")), Silent())
-    assert settings.prompts == {"datasheet": "IoT sensors by Infineon.", "mine": "Be strict."}
+    assert settings.search.prompts == {"datasheet": "IoT sensors by Infineon.", "mine": "Be strict."}
     assert not any("datasheet" in note for note in labels.label_set.notes)
-    assert _settings(options(tmp_path, lm="embedded"), Silent())[1].prompts == {}
+    assert _settings(options(tmp_path, lm="embedded"), Silent())[1].search.prompts == {}
 
 
 @pytest.mark.parametrize(

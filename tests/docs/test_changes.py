@@ -120,6 +120,25 @@ pd.DataFrame(rows).drop(columns="gpt4").rename(columns={"human": "grade"}).to_cs
 plan = json.loads(cli("compile-judge", "g.csv", "--lm", "openai/some", "--optimizer", "first", "--dry-run", "--json"))
 assert plan["optimizer"] == "first" and plan["calls"] > 0
 """,
+    "an objective": r'''at most 2
+@@ stats/agreement/worst_case.py|def tau_b_bound(
+def near_bound(tables: FloatArray) -> FloatArray:
+    """Share of items at most one grade apart; an unscored one is farther."""
+    grades = np.arange(tables.shape[-2])
+    near = np.abs(np.subtract.outer(grades, grades)) < 2
+    return ratio((tables[..., :-1] * near).sum((-2, -1)), tables.sum((-2, -1)))
+
+
+@@ stats/agreement/objective.py|        "exact": Measure(
+        "near": Measure(OfTables(worst_case.near_bound, lambda apart: (apart > 1).astype(np.float64), SHARE, "exact")),
+@@ proof
+typed = ("--annotators", "human", "--judges", "gpt4", "--best", "5", "--no-evidence", "--folds", "1")
+report = json.loads(cli("compile-judge", "t.csv", *typed, "--name", "near", "--objective", "near", "--json"))
+assert report["objective"] == "near"
+found = judgec.compile_judge("t.csv", annotators="human", judges="gpt4", best="5", evidence=False, folds=1,
+    name="again", objective="0.5*near+0.5*qwk")
+assert found.report["objective"] == "0.5*near+0.5*qwk"
+''',
     "an importer": r"""at most 2
 @@ connect/scores/ours.py
 from collections.abc import Mapping, Sequence

@@ -128,8 +128,8 @@ def test_compile_reads_no_judge_as_an_annotator_however_its_verdicts_come(
         settings_, dataset, _ = planned(options, Silent())
         assert annotators(dataset.labels) == set(raters)
         assert set(dataset.test.experts.annotators) <= set(raters)
-        assert settings_.rated.recorded is not None
-        assert set(settings_.rated.recorded.judges) == set(judges)
+        assert settings_.candidates.recorded is not None
+        assert set(settings_.candidates.recorded.judges) == set(judges)
 
 
 def test_judges_beside_labels_compete_with_the_model_unless_candidates_are_typed() -> None:
@@ -141,7 +141,7 @@ def test_judges_beside_labels_compete_with_the_model_unless_candidates_are_typed
         ({"candidates": ("openai/one", "openai/two")}, set(), {"openai/one", "openai/two"}),
     ):
         settings_, dataset, _ = planned(replace(options, **more), Silent())
-        rated = settings_.rated
+        rated = settings_.candidates
         assert annotators(dataset.labels) == {"Mia", "Noah"}
         assert set(() if rated.recorded is None else rated.recorded.judges) == recorded
         assert {one.name for one in rated.asked} == asked

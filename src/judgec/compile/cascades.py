@@ -127,8 +127,8 @@ def make_cascade(
     Raises:
         UserError: The two judges share too few labelled items.
     """
-    assert settings.combine.cascade is not None
-    cheap, dear = settings.combine.cascade
+    assert settings.candidates.combine.cascade is not None
+    cheap, dear = settings.candidates.combine.cascade
     watch.stage("cascade", f"{cheap}, then {dear}, by {objective_name(bench.objective.name)}")
     part = bench.learned
     raws = [None if first is None else bench.raw(first, part), bench.raw(second, part)]
@@ -215,8 +215,8 @@ def outcome(bench: Bench, part: Part, made: MadeCascade, tested: Tested, setting
         tested: The items by both judges, and by the cascades of their rounds.
         settings: Of the intervals.
     """
-    assert settings.combine.cascade is not None  # made with one
-    names, how = settings.combine.cascade, Resampling(resamples=settings.resamples, seed=settings.seed)
+    assert settings.candidates.combine.cascade is not None  # made with one
+    names, how = settings.candidates.combine.cascade, Resampling(resamples=settings.resamples, seed=settings.seed)
     cheap, dear, whole = (ratings_of(bench.dataset, part, one) for one in (tested.cheap, tested.dear, tested.whole))
     assert tested.whole.escalated is not None  # a cascade's judgments say it
     asked = tested.whole.asked
@@ -247,12 +247,12 @@ def _cost(
     bench: Bench, part: Part, dear: Candidate, share: float, settings: CompileSettings
 ) -> tuple[float, float | None]:
     """Calls an item, and US dollars for 1,000 items, as recorded or at list price."""
-    assert settings.combine.cascade is not None
+    assert settings.candidates.combine.cascade is not None
     if bench.recorded is None:
         asked, n = asked_once(dear.module, part.items, settings.lm), len(part.items)
         return share * asked.calls / n, None if asked.usd is None else 1000 * share * asked.usd / n
     calls, usd, ids = 0.0, list[float | None](), [item.item_id for item in part.items]
-    for name, of in zip(settings.combine.cascade, (1.0, share), strict=True):
+    for name, of in zip(settings.candidates.combine.cascade, (1.0, share), strict=True):
         if name != EVIDENCE:
             cost, (made, about) = cost_once(bench.recorded, name, part.items), bench.recorded.calls_of(name, ids)
             usd.append(None if cost is None else 1000 * of * cost)

@@ -4,12 +4,14 @@ Source: Agrawal et al. (2025), "GEPA: reflective prompt evolution can outperform
 arXiv:2507.19457.
 """
 
+import math
 import random
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar, Generic, TypeVar
 
 import dspy
@@ -106,7 +108,9 @@ def _named(fields: Mapping[str, str]) -> str | None:
     return like[0] if len(like) == 1 else None
 
 
+TURNS = 3  # of GEPA a rewrite, at most: what it swallows asks for none
 SHOWN = 80  # characters of a reply that could not be read
+STRATEGY = "current_best"  # of parents: in few rewrites each has to build on the one before
 PERFECT = 1e9  # no score is perfect: a share may exceed 1, and more may always be asked for
 
 Given = TypeVar("Given")
@@ -161,7 +165,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
             reflection_lm=reflection,
         )
         self.stop = Stop()
-        self.left = 0
+        self.left = self._left_at_best = 0
         self.read = 0
         self.unreadable: list[str] = []
         self.repeats: list[str] = []
@@ -196,9 +200,10 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         *,
         minibatch: int,
         rounds: int,
-        calls: int,
         keep: int,
         watch: Watch,
+        idle: int | None = None,
+        fits: Callable[[], bool] = lambda: True,
     ) -> list[Texts]:
         """The best of the rewrites that were valued on all of ``valset``, best first; the start is not among them.
 
@@ -208,14 +213,21 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
             valset: What they are compared on.
             minibatch: Instances a rewrite is written from.
             rounds: Most calls of the reflection model; one a rewrite, and one more where it repeats an item.
-            calls: Most instances run.
             keep: Most rewrites handed over.
             watch: Told when a cap ends the search.
+            idle: Rewrites in a row, none of them the best so far, after which no more are asked for; None for no end.
+            fits: False when the caps leave no room for another rewrite.
 
         Raises:
             ServiceError: When the LM cannot be reached. A cap only ends the search.
         """
-        self.left = rounds
+        self.left = self._left_at_best = rounds
+        turns = count()
+
+        def ended(_: object) -> bool:
+            over = not self.left or self._left_at_best - self.left >= (idle or rounds) or next(turns) > TURNS * rounds
+            return self.stop.error is not None or over or not fits()
+
         with self.stop.ending("gepa", watch):
             gepa.optimize(
                 seed_candidate=start,
@@ -225,8 +237,8 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
                 reflection_minibatch_size=min(minibatch, len(trainset)),
                 skip_perfect_score=False,
                 perfect_score=PERFECT,
-                max_metric_calls=calls,
-                stop_callbacks=[lambda _: self.stop.error is not None or not self.left],
+                candidate_selection_strategy=STRATEGY,
+                stop_callbacks=[ended],
                 logger=_Quiet(),
                 seed=self._seed,
             )
@@ -261,6 +273,8 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         with self.stop.noting():
             trial = self.trial(self.build_program(candidate), batch)
         if trial.value is not None:
+            if trial.value > max((value for value, _ in self._valued), default=-math.inf):
+                self._left_at_best = self.left
             self._valued.append((trial.value, dict(candidate)))
         traced = capture_traces and trial.value is None
         return EvaluationBatch(list(trial.outputs), list(trial.scores), trial.traces() if traced else None)

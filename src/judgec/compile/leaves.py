@@ -1,6 +1,7 @@
 """Says who the candidates of a compile are, as they will be saved: leaves of a tree."""
 
-from judgec.compile.settings import AskedCandidate, CompileSettings
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.settings import CompileSettings
 from judgec.lm.spec import FUNCTION, RECORDED, LMSpec
 from judgec.raters.about_judges import AboutJudge
 from judgec.raters.predictors import saved_prompt
@@ -19,7 +20,7 @@ def leaves_of(settings: CompileSettings, labels: LabelSet) -> dict[str, AnyLeaf]
         settings: With what was recorded, and who was asked.
         labels: Whose items are judged.
     """
-    recorded, asked = settings.rated.recorded, {one.name: one for one in settings.rated.asked}
+    recorded, asked = settings.candidates.recorded, {one.name: one for one in settings.candidates.asked}
     if recorded is None:
         return {}
     return {
@@ -30,7 +31,7 @@ def leaves_of(settings: CompileSettings, labels: LabelSet) -> dict[str, AnyLeaf]
     }
 
 
-def _asked(one: AskedCandidate, lm: LMSpec, labels: LabelSet) -> AnyLeaf:
+def _asked(one: Candidate, lm: LMSpec, labels: LabelSet) -> AnyLeaf:
     if lm.provider == FUNCTION:
         (predict,) = one.module.predictors()
         return FunctionLeaf(name=one.name, lm=lm.describe(), inputs=tuple(predict.signature.input_fields))

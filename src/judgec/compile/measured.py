@@ -17,7 +17,7 @@ from judgec.compile.promote import Decision
 from judgec.compile.rated import Rated
 from judgec.compile.rivals import PromotionTest
 from judgec.compile.search.candidates import Candidate
-from judgec.compile.settings import JURY_KIND, CompileSettings
+from judgec.compile.settings import JURY_KIND, PROMPT, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, verify
 from judgec.compile.winner import difference
 from judgec.labels.split.family import read_family
@@ -150,19 +150,21 @@ def _panel(last: Made, found: Verification, how: Resampling) -> dict[str, object
 def card_settings(chosen: Candidate, settings: CompileSettings, judge: JudgeTree) -> dict[str, Setting]:
     """Settings with which the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
-    if settings.rated.asked and settings.asked_by(judge).recorded is None:
+    if settings.candidates.asked and settings.asked_by(judge).recorded is None:
         found["kind"] = JURY_KIND
-    if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
+    if searched := [
+        f"{one.name}: {one.settings[PROMPT]}" for one in settings.candidates.asked if PROMPT in one.settings
+    ]:
         found["prompts"] = "; ".join(searched)
     written = [one for one in judge.prompts if one.fields]
     if (form := next((one.form for one in written), CHAT)) != CHAT:
         found["adapter"] = form
-    if not settings.rated.asked and (own := next((one.verdict for one in written), None)) is not None:
+    if not settings.candidates.asked and (own := next((one.verdict for one in written), None)) is not None:
         found["verdict"] = own
     if settings.abstain_below is not None:
         found["abstain_below"] = settings.abstain_below
-    if settings.rated.recorded is not None:
-        found |= settings.rated.recorded.settings
+    if settings.candidates.recorded is not None:
+        found |= settings.candidates.recorded.settings
     return found
 
 
@@ -177,7 +179,7 @@ def _earlier(
         "data_digest": dataset.labels.digest,
         "split_digest": dataset.split.digests["test"],
         "lm": settings.asked_by(judge).describe(),
-        "optimizer": settings.optimizer,
+        "optimizer": settings.search.optimizer,
         "settings": made,
         "objective": settings.objective,
         "seed": settings.seed,

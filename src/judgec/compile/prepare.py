@@ -1,19 +1,14 @@
 """Makes labels ready for a compile: split, objective, prompt; refuses what cannot be learned from."""
 
-import dspy
-
 from judgec.compile.folds.parts import Parts, make_parts
-from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import labelled
 from judgec.errors import UserError
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.memory import read_memory
-from judgec.raters.predictors import with_instructions
-from judgec.raters.tasks.preference import weighing
 from judgec.records.counts import plural
 from judgec.records.label import InputCounts, LabelSet
-from judgec.records.tasks.registry import compares, finds_modes
+from judgec.records.tasks.registry import finds_modes
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.system_tau import LEAST_QUERIES
 
@@ -33,25 +28,6 @@ def missing_of(labels: LabelSet) -> dict[str, float]:
     return {name: share for name in labels.fields if (share := counts.missing(name))}
 
 
-def prompt_of(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
-    """The prompt of the task, as somebody asked for it.
-
-    Raises:
-        UserError: Options of pairs for labels of something else.
-    """
-    module = task_module(labels, settings.adapter)
-    if settings.instructions is not None:
-        module = with_instructions(module, settings.instructions)
-    if not (settings.weighs.factors or settings.weighs.citations):
-        return module
-    if not compares(labels.task):
-        raise UserError(
-            f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
-            "compares two answers, weighs them. Leave them out."
-        )
-    return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
-
-
 def prepared(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
     """The data of every split, and what is maximized.
 
@@ -66,10 +42,11 @@ def prepared(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "and evidence are valid there. Record its numbers (--candidate recorded:FILE), or make grades of the "
             "labels with --round nearest."
         )
-    if labels.scale.interval and settings.combine.cascade is not None:
+    if labels.scale.interval and settings.candidates.combine.cascade is not None:
         raise UserError(
-            f"--cascade {','.join(settings.combine.cascade)}: labels on an interval scale, and no judge says how sure "
-            "it is of a number; grades or classes are valid. Make grades with --round nearest, or leave it out."
+            f"--cascade {','.join(settings.candidates.combine.cascade)}: labels on an interval scale, and no "
+            "judge says how sure it is of a number; grades or classes are valid. Make grades with --round nearest, or "
+            "leave it out."
         )
     memory = read_memory(settings.home, settings.name)
     folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)

@@ -273,7 +273,7 @@ def _as_it_is(found: AsItIs, dataset: Dataset, objective: str, how: Resampling) 
 
 
 def _notes(dataset: Dataset, judge: JudgeTree, found: Verification, settings: CompileSettings) -> list[str]:
-    labels, experts, recorded = dataset.labels, dataset.test.experts, settings.rated.recorded
+    labels, experts, recorded = dataset.labels, dataset.test.experts, settings.candidates.recorded
     notes = [*constant_notes(labels, experts), *reading_notes(labels, experts)]
     if recorded is not None:
         notes += [*recorded.notes, *_coverage(recorded.path, dataset, found)]
@@ -425,7 +425,7 @@ def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:
 def finished(compiled: Compiled, settings: CompileSettings, cost: Cost, created: str) -> Finished:
     """A compiled judge that is not on disk yet."""
     dataset, judge, choice, test = compiled.dataset, compiled.judge, compiled.choice, compiled.promotion_test
-    recorded, labels = settings.rated.recorded, compiled.dataset.labels
+    recorded, labels = settings.candidates.recorded, compiled.dataset.labels
     before = {"uncompiled": choice.uncompiled, "best_alone": choice.alone} if recorded is not None else {}
     report = report_of(
         dataset,
@@ -489,7 +489,7 @@ def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:
 
 
 def _recorded_as_it_is(compiled: Compiled, settings: CompileSettings) -> AsItIs | None:
-    recorded, before = settings.rated.recorded, compiled.choice.alone or compiled.choice.uncompiled
+    recorded, before = settings.candidates.recorded, compiled.choice.alone or compiled.choice.uncompiled
     if recorded is None or before is None or before.name not in recorded.judges:
         return None
     dataset = compiled.dataset
@@ -554,7 +554,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         lm=settings.asked_by(judge).describe(),
         engine=NO_MODEL if settings.no_model else "" if judge.asks_lm else EVIDENCE_ALONE,
         judge_kind=judge.kind,
-        optimizer=settings.optimizer,
+        optimizer=settings.search.optimizer,
         settings=card_settings(compiled.shipped, settings, judge),
         objective=settings.objective,
         seed=settings.seed,

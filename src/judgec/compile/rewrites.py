@@ -12,10 +12,10 @@ from judgec.compile.asked import plan_candidates
 from judgec.compile.assemble import Bench
 from judgec.compile.folds.parts import Parts
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
-from judgec.compile.search.plan import CallPlan, Stage, add, check_caps, plan_compile, share_of
+from judgec.compile.search.plan import CallPlan, Stage, add, caps_of, check_caps, plan_compile, scaled
 from judgec.compile.search.registry import Optimizer, find_optimizer
 from judgec.compile.search.search import Searched, search_prompt
-from judgec.compile.settings import AskedCandidate, CompileSettings, RatedCandidates, reflection_spec
+from judgec.compile.settings import PROMPT, CandidateSettings, CompileSettings, reflection_spec
 from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -45,20 +45,22 @@ def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
             f"{error} With --optimizer that counts each prompt before and after its search; without it the candidates "
             f"are asked as they are, {plural(asking.total.calls, 'call', thousands=True)}."
         ) from None
-    share = share_of(settings, least, len(searches))
+    searching = add([one.stage(part) for one in searches.values() for part in BEFORE[1:]])
+    part = caps_of(settings).less(least).share(searching)
     stages = []
     for name, one in searches.items():
-        most = add([one.stage("uncompiled judge"), share.within(add([one.stage(part) for part in BEFORE[1:]]))])
-        stages.append(Stage(f"{STAGE}: {name}", most))
+        most = add([one.stage(stage) for stage in BEFORE[1:]])
+        most = add([one.stage("uncompiled judge"), scaled(most, int(part * most.calls))])
+        stages.append(Stage(f"{STAGE}: {name}", most, certain=False))
     reflects = any(one.reflects for one in searches.values())
-    n_waits = asking.waits + (2 * len(searches) if settings.batch else 0)
+    n_waits = asking.waits + (2 * len(searches) if settings.caps.batch else 0)
     return replace(asking, stages=(*asking.stages[:1], *stages, *asking.stages[1:]), reflects=reflects, waits=n_waits)
 
 
 def rewritten(
     parts: Parts, settings: CompileSettings, plan: CallPlan, session: Session, objective: Objective, watch: Watch
-) -> CompileSettings:
-    """The settings with the prompts that the searches have found.
+) -> tuple[CompileSettings, tuple[str, ...]]:
+    """The settings with the prompts that the searches have found, and what the searches say of themselves.
 
     Args:
         parts: Of the compile; there is one split.
@@ -80,27 +82,32 @@ def rewritten(
         later = add([*left.values()])
         kept_usd = None if plan.kept_back_usd is None or later.usd is None else plan.kept_back_usd + later.usd
         own, optimizer = _alone(one, settings)
-        view = session.of(own.lm, own.reflection)
+        view = session.of(own.lm, own.search.reflection)
         own_plan = replace(plans[one.name], kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
         bench = Bench(parts.pooled, view.finish, None, settings.seed, objective, one.module, lm=own.lm.describe())
         uncompiled = Candidate(UNCOMPILED, one.module)
         found[one.name] = search_prompt(bench, uncompiled, own, view, own_plan, optimizer, watch)
-    asked, members = list[AskedCandidate](), dict(settings.lm.members)
-    for one in settings.rated.asked:
-        choice = found.get(one.name)
-        forms = (one,) if choice is None else one.after(choice.chosen, choice.notes)
-        asked += forms
-        members |= {form.name: members[one.name] for form in forms}
+    asked, members = list[Candidate](), dict(settings.lm.members)
+    for one in settings.candidates.asked:
+        if one.name not in found:
+            asked.append(one)
+            continue
+        chosen = found[one.name].chosen
+        asked.append(replace(chosen, name=one.name, settings={**chosen.settings, PROMPT: chosen.name}))
+        if chosen.name != UNCOMPILED:
+            asked.append(replace(one, name=as_it_was(one.name)))
+            members[as_it_was(one.name)] = members[one.name]
     models = LMSpec.jury(members, api_base=settings.lm.api_base)
-    return replace(settings, lm=models, rated=replace(settings.rated, asked=tuple(asked)))
+    notes = tuple(f"{name}: {note}" for name, choice in found.items() for note in choice.notes)
+    return replace(settings, lm=models, candidates=replace(settings.candidates, asked=tuple(asked))), notes
 
 
 def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]:
     """Each search alone, without caps, by the candidate's name."""
     if settings.rewrites and parts.refit is not None:
         raise UserError(
-            f"--optimizer {settings.optimizer} with several candidates: their prompts are searched for on one split, "
-            f"and here are {plural(len(parts.tested), 'fold')}. Add --folds 1, or leave --optimizer out."
+            f"--optimizer {settings.search.optimizer} with several candidates: their prompts are searched for on "
+            f"one split, and here are {plural(len(parts.tested), 'fold')}. Add --folds 1, or leave --optimizer out."
         )
     for one in settings.rewrites:
         if (taken := as_it_was(one.name)) in settings.lm.members:
@@ -108,7 +115,7 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
                 f"candidate {taken}: so is called what {one.name} was before its search; another name is needed. Say "
                 "NAME=SPEC."
             )
-    free = replace(settings, budget=None, max_cost=None)
+    free = replace(settings, caps=replace(settings.caps, budget=None, max_cost=None))
     plans = {}
     for one in settings.rewrites:
         own, optimizer = _alone(one, free)
@@ -116,9 +123,10 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
     return plans
 
 
-def _alone(one: AskedCandidate, settings: CompileSettings) -> tuple[CompileSettings, Optimizer]:
+def _alone(one: Candidate, settings: CompileSettings) -> tuple[CompileSettings, Optimizer]:
     """The settings as if it were the only candidate, and what searches."""
     model = settings.lm.members[one.name]
-    reflection, why = (settings.reflection, "") if settings.reflection else reflection_spec(model, None)
-    optimizer = find_optimizer(settings.optimizer, reflection=reflection is not None, no_reflection=why)
-    return replace(settings, lm=model, rated=RatedCandidates(), reflection=reflection, no_reflection=why), optimizer
+    reflection, why = (settings.search.reflection, "") if settings.search.reflection else reflection_spec(model, None)
+    optimizer = find_optimizer(settings.search.optimizer, reflection=reflection is not None, no_reflection=why)
+    search = replace(settings.search, reflection=reflection, no_reflection=why)
+    return replace(settings, lm=model, candidates=CandidateSettings(), search=search), optimizer

@@ -136,7 +136,7 @@ class PromotionTest:
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
         """Judgments of the champion on items that it was not tested on: from its own model, or as recorded."""
-        judge, recorded = load_judge(program), self.settings.rated.recorded
+        judge, recorded = load_judge(program), self.settings.candidates.recorded
         if not judge.asks_lm:
             return judge.graded(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:

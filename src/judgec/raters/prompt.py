@@ -240,9 +240,22 @@ def verdicts(
         UserError: When the module is not a judge of these aspects.
         ServiceError: When the LM cannot be reached at all; finished calls are in the journal.
     """
+    of = prompt_rater(module, scale=scale, aspects=aspects, to=to, one_order=one_order, asked_again=asked_again)
+    return rate_all(of, items, ask)
+
+
+def prompt_rater(
+    module: dspy.Module,
+    *,
+    scale: Scale,
+    aspects: tuple[str, ...],
+    to: str = "",
+    one_order: bool = False,
+    asked_again: Counter[str] | None = None,
+) -> Rater:
+    """Rates with a prompt as ``verdicts`` does, for the same arguments."""
     alone = PromptRater(module, scale=scale, aspects=aspects, to=to, asked_again=asked_again)
-    both = is_pairwise(module) and not one_order
-    return rate_all(BothOrders(alone, scale) if both else alone, items, ask)
+    return BothOrders(alone, scale) if is_pairwise(module) and not one_order else alone
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
+from judgec.compile.beside import check_judge, judge_name, of_judge, of_task
 from judgec.compile.manners import MANNERS
+from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.registry import NONE
-from judgec.compile.settings import AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
@@ -132,7 +132,7 @@ class Candidates:
         asked = {name: _model(one, base) for name, one in self.beside.items()}
         return LMSpec.jury({**asked, **recorded}, api_base=base)
 
-    def asked(self, labels: LabelSet) -> tuple[AskedCandidate, ...]:
+    def asked(self, labels: LabelSet) -> tuple[Candidate, ...]:
         """They for these labels.
 
         Raises:
@@ -141,10 +141,10 @@ class Candidates:
         found = []
         for name, one in self.beside.items():
             if isinstance(one, Program):
-                check_juror(one, labels)
-                found.append(of_judge(one))
+                check_judge(one, labels)
+                found.append(of_judge(one, labels))
             elif isinstance(one, Function):
-                found.append(AskedCandidate(name, function_module(labels.fields, labels.aspects, labels.scale)))
+                found.append(Candidate(name, function_module(labels.fields, labels.aspects, labels.scale)))
             else:
                 told = (one.instructions, one.manner, one.verdict) if isinstance(one, Prompt) else (None,)
                 found.append(of_task(name, labels, *told))
@@ -424,7 +424,7 @@ def _name_of(one: object) -> str:
     if isinstance(one, Evidence):
         return EVIDENCE
     if isinstance(one, Program):
-        return juror_name(one)
+        return judge_name(one)
     return str(getattr(one, "name", None) or getattr(one, "model", ""))
 
 
@@ -459,9 +459,9 @@ def _jury(options: CompileJudgeOptions) -> dict[str, _Side]:
             raise UserError(f"{said} and {option}: jurors have their own prompts and models. Leave {option} out.")
     _check_beside(options, said)
     loaded = [programs.load(options.home, name) for name in options.jury]
-    found: dict[str, _Side] = {juror_name(program): program for program in loaded}
+    found: dict[str, _Side] = {judge_name(program): program for program in loaded}
     if len(found) < len(loaded):
-        twice = next(name for name in found if [juror_name(one) for one in loaded].count(name) > 1)
+        twice = next(name for name in found if [judge_name(one) for one in loaded].count(name) > 1)
         raise UserError(f"{said}: {twice} more than once; different judges are valid. Name each once.")
     if len(found) < LEAST:
         raise UserError(f"{said}: one judge; two or more are valid. Name another, or compile without --jury.")

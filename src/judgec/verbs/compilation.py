@@ -124,7 +124,7 @@ class Compilation:
         """The version that was compiled, ready to judge; with its own models, where they were asked, and functions."""
         from judgec.verbs.judge import load_judge
 
-        asked, called = self.settings.lm.api_base, self.settings.functions
+        asked, called = self.settings.lm.api_base, self.settings.caps.functions
         return load_judge(self.name, home=self.home, api_base=asked, functions=called)  # type: ignore[arg-type]  # as there
 
     def __repr__(self) -> str:
@@ -157,6 +157,7 @@ def compile_and_save(
     source: str,
     watch: Watch,
     account: Account | None = None,
+    log_traces: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Compilation:
     """Compile a judge, save the version, point the aliases and log the run.
@@ -169,6 +170,7 @@ def compile_and_save(
         source: What the run calls the labels.
         watch: Told where the compile is.
         account: What other work may spend together with this, in place of the settings' caps.
+        log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         clock: Seconds since 1970.
 
     Raises:
@@ -180,12 +182,12 @@ def compile_and_save(
     with (
         Tracker(store, environ, seal.notes) as tracker,
         session_for(
-            settings,
+            settings.caps,
             settings.lm,
             settings.home,
             watch,
             account=account,
-            reflection=settings.reflection,
+            reflection=settings.search.reflection,
             batched="passes",
         ) as session,
     ):
@@ -209,7 +211,7 @@ def compile_and_save(
                 source=source,
                 started=started,
                 ended=ended,
-                log_traces=settings.log_traces,
+                log_traces=log_traces,
             )
             logged.append(tracker.log_compile(run))
 
@@ -222,12 +224,13 @@ SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or ex
 
 def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> Report:
     """Report of the most that a compile would ask."""
-    silent = settings.no_model or settings.rated.recorded is not None
+    silent = settings.no_model or settings.candidates.recorded is not None
     how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
-    how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.optimizer}"
-    price = "list price, half of it in batches" if settings.batch else "list price"
+    how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.search.optimizer}"
+    price = "list price, half of it in batches" if settings.caps.batch else "list price"
     title = f"{settings.name} with {how}: at most, at {price}"
-    stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
+    stages = [(stage.name, stage.most) for stage in plan.stages]
+    stages += [("certain of these", plan.certain), ("in all, at most", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
     waits = "no batch to wait for" if not plan.waits else f"at most {plural(plan.waits, 'batch')}, one after the other"
     batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
@@ -235,7 +238,7 @@ def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> 
         data=_plan_to_json(settings, dataset, plan),
         tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
         lines=[
-            *(batches if settings.batch else []),
+            *(batches if settings.caps.batch else []),
             "nothing was asked and nothing was written",
             f"a compile is test use {standing_of(dataset, settings).test_use} of its test queries; this is none",
         ],
@@ -250,21 +253,29 @@ def _plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -
         "program": settings.name,
         "lm": settings.lm.model,
         "asked": settings.lm.asked_at,
-        "optimizer": settings.optimizer,
+        "optimizer": settings.search.optimizer,
         "searches": plan.searches,
         "split": dataset.split.sizes(),
         "test_use": standing_of(dataset, settings).test_use,
         "stages": [
-            {"name": stage.name, "calls": stage.most.calls, "tokens": stage.most.tokens, "usd": stage.most.usd}
+            {
+                "name": stage.name,
+                "calls": stage.most.calls,
+                "tokens": stage.most.tokens,
+                "usd": stage.most.usd,
+                "certain": stage.certain,
+            }
             for stage in plan.stages
         ],
+        "certain": {"calls": plan.certain.calls, "tokens": plan.certain.tokens, "usd": plan.certain.usd},
+        "at_most": {"calls": total.calls, "tokens": total.tokens, "usd": total.usd},
         "calls": total.calls,
         "tokens": total.tokens,
         "usd": total.usd,
-        "batch": settings.batch,
+        "batch": settings.caps.batch,
         "waits": plan.waits,
-        "budget": settings.budget,
-        "max_cost": settings.max_cost,
+        "budget": settings.caps.budget,
+        "max_cost": settings.caps.max_cost,
     }
 
 

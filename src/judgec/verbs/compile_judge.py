@@ -9,15 +9,16 @@ from judgec.compile.compile import plan_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.prepare import default_objective
 from judgec.compile.release import Place, check_place
-from judgec.compile.search.candidates import UNCOMPILED
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import NONE
 from judgec.compile.settings import (
     JURY_KIND,
+    CallSettings,
+    CandidateSettings,
     Combine,
     CompileSettings,
-    RatedCandidates,
-    Weighs,
+    SearchSettings,
     reflection_spec,
 )
 from judgec.connect.tracking.store import tracking_store
@@ -32,8 +33,9 @@ from judgec.lm.spec import RECORDED, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.recorded import RECORDED_KIND
+from judgec.raters.tasks.preference import weighing
 from judgec.records.label import LabelSet
-from judgec.records.tasks.registry import TASKS
+from judgec.records.tasks.registry import TASKS, compares
 from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of, searches
 from judgec.verbs.compilation import Compilation, compile_and_save
@@ -75,8 +77,16 @@ def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account
     """
     labels, settings = _settings(options, watch)
     store = tracking_store(settings.home, options.tracking_uri, os.environ)
-    source = str(settings.source.get("path", "")) or settings.name
-    return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch, account=account)
+    return compile_and_save(
+        labels.label_set,
+        settings,
+        store,
+        os.environ,
+        source=str(settings.source.get("path", "")) or settings.name,
+        watch=watch,
+        account=account,
+        log_traces=options.log_traces,
+    )
 
 
 def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings, Dataset, CallPlan]:
@@ -128,29 +138,51 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer),
         seed=options.seed,
         consensus=options.consensus,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        max_wait=options.max_wait,
-        in_flight=options.in_flight,
-        batch=options.batch,
         evidence=options.evidence,
-        reflection=reflection,
-        no_reflection=no_reflection,
         abstain_below=options.abstain_below,
         folds=options.folds,
-        log_traces=options.log_traces,
-        weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
-        prompts=_prompts(options, labels.label_set, spec),
-        rated=RatedCandidates(verdicts, asked),
-        combine=Combine(panel_of(options, len(asked) + len(others)), cascade_of(options, spec, verdicts, candidates)),
-        baseline=None if options.baseline is None else candidates.named(options.baseline, others),
-        functions=candidates.functions,
-        adapter=options.adapter,
+        search=SearchSettings(
+            next((kind for kind, holds in kinds if holds), options.optimizer),
+            reflection,
+            no_reflection,
+            _prompts(options, labels.label_set, spec),
+        ),
+        candidates=CandidateSettings(
+            verdicts,
+            asked,
+            _prompt(options, labels.label_set),
+            Combine(panel_of(options, len(asked) + len(others)), cascade_of(options, spec, verdicts, candidates)),
+            None if options.baseline is None else candidates.named(options.baseline, others),
+        ),
+        caps=CallSettings(
+            budget=options.budget,
+            max_cost=options.max_cost,
+            max_wait=options.max_wait,
+            in_flight=options.in_flight,
+            batch=options.batch,
+            functions=candidates.functions,
+        ),
     )
+
+
+def _prompt(options: CompileJudgeOptions, labels: LabelSet) -> Candidate:
+    """The prompt of the task, in the form and with the criteria that somebody asked for.
+
+    Raises:
+        UserError: Criteria of pairs for labels of something else.
+    """
+    module = task_module(labels, options.adapter)
+    if not (options.factors or options.has_citations):
+        return Candidate(UNCOMPILED, module)
+    if not compares(labels.task):
+        raise UserError(
+            f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
+            "compares two answers, weighs them. Leave them out."
+        )
+    return Candidate(UNCOMPILED, weighing(module, factors=options.factors, citations=options.has_citations))
 
 
 def _check_without_model(options: CompileJudgeOptions, labels: LabelSet) -> None:

@@ -2,14 +2,15 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks import planted
 from judgec.compile.search.auto import Auto
+from judgec.compile.search.demonstrations import N_SETS
 from judgec.compile.search.mined import LOOKS
-from judgec.compile.search.task import Sizes
+from judgec.compile.search.reflection import ROUNDS
+from judgec.compile.search.task import Effort, Sizes
 from judgec.lm.executor import Progress
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
-
-SIZES = Sizes(slices=(15, 35, 65, 100), pool=50, room=None, reflection=True)
 
 
 class UserChoices:
@@ -57,20 +58,35 @@ def test_auto_rewrites_the_instructions_of_the_best_demonstrations(server: FakeO
     assert module.demos == []
 
 
-@pytest.mark.parametrize("room", [0, 50, 120, 260, 500, 1000, 3000])
-def test_auto_effort_with_its_final_race_fits_the_room(room: int) -> None:
-    sizes = replace(SIZES, room=room)
-    effort = Auto().effort(sizes)
-    assert sizes.fits(effort)
+def test_auto_effort_is_mining_the_first_race_and_the_rewrites_after_it() -> None:
+    sizes = Sizes(slices=(15, 35, 65, 100), pool=50, reflection=True)
     mining = replace(sizes, reasons=9)
-    assert mining.fits(Auto().effort(mining))
-    assert (effort.candidates > 0) == (room >= 200)  # the uncompiled judge and one set on all of dev
+    assert Auto().effort(sizes).reflections == ROUNDS
+    assert Auto().effort(mining).reflections == ROUNDS + 7 * LOOKS
+    assert Auto().effort(mining).judgments < Auto().effort(sizes).judgments
+    assert Auto().effort(replace(sizes, reflection=False)) == Effort(0, 0, N_SETS)
 
 
-def test_auto_effort_spends_a_small_room_on_demonstrations_and_shares_a_large_one() -> None:
-    assert Auto().effort(replace(SIZES, room=260)).reflections == 0
-    assert Auto().effort(replace(SIZES, room=1500)).reflections > 0
-    assert Auto().effort(SIZES).reflections == 10
-    assert Auto().effort(replace(SIZES, reasons=9)).reflections == 10 + 7 * LOOKS
-    assert Auto().effort(replace(SIZES, reasons=9)).judgments < Auto().effort(SIZES).judgments
-    assert Auto().effort(replace(SIZES, reflection=False)).reflections == 0
+@pytest.mark.parametrize(("room", "rewrites"), [(40, False), (150, True)])
+def test_auto_rewrites_as_long_as_a_minibatch_and_a_dev_round_fit_and_says_why_not(
+    server: FakeOpenAI, room: int, rewrites: bool
+) -> None:
+    said = UserChoices()
+    with world(server.base_url, seed=0, items=120) as found:
+        task = replace(found.task(), watch=said)
+        before = found.session.spent.calls
+        task = replace(task, room=lambda: room - (found.session.spent.calls - before))
+        Auto().search(task)
+        assert found.session.spent.calls - before <= room
+    assert any("no reflection" in note for note in said.notes) != rewrites
+    assert any("more calls would be for" in note for note in said.notes) == rewrites
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("world_name", "labels"), [("steps", 200), ("unsaid", 200), ("steps", 500)])
+def test_auto_within_700_calls_finds_what_takes_three_rewrites_in_a_row_with_any_number_of_labels(
+    world_name: str, labels: int
+) -> None:
+    found = planted.run(world_name, labels, "auto", 0, 700)
+    assert found.calls <= 700
+    assert found.qwk > 0.93  # with every criterion .966, with four of five .78

@@ -23,7 +23,7 @@ from judgec.compile.search.demonstrations import (
 from judgec.compile.search.mined import reasons_of
 from judgec.compile.search.reflection import lessons
 from judgec.compile.search.registry import OPTIMIZERS
-from judgec.compile.search.task import Sizes, Task
+from judgec.compile.search.task import Task
 from judgec.lm.adapters import with_adapter
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.registry import judge_module
@@ -89,9 +89,9 @@ def test_labels_of_accepts_alone_make_demonstrations_too(task: Task) -> None:
     assert {demo.grade for demo in first_predictor(found.module).demos} == {0, 1}
 
 
-def test_effort_is_as_many_sets_as_a_race_has_room_for() -> None:
-    sizes = Sizes(slices=(15, 35, 65, 100), pool=50, room=590, reflection=False)
-    assert Demonstrations().effort(sizes).candidates == 15
+def test_search_proposes_as_many_sets_as_a_race_has_room_for(task: Task) -> None:
+    room = task.sizes().final(5)
+    assert len(Demonstrations().search(replace(task, room=lambda: room))) == 5
 
 
 def test_condensed_item_keeps_the_part_of_the_passage_that_decides_and_the_numbers_of_the_others() -> None:

@@ -18,7 +18,7 @@ from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import first_predictor, task_module
 from judgec.compile.search.mined import FOLDS, FOUND, LOOKS, mined, reasons_of
 from judgec.compile.search.task import Task
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.settings import CompileSettings, SearchSettings, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from tests.compile.search.world import World
@@ -45,8 +45,8 @@ def listening(planted: Planted) -> Iterator[list[str]]:
 
 def settings_in(folder: str) -> CompileSettings:
     spec = LMSpec.parse(MODEL)
-    reflection = reflection_spec(spec, None)[0]
-    return CompileSettings("planted", Path(folder), spec, "qwk", evidence=False, resamples=50, reflection=reflection)
+    search = SearchSettings(reflection=reflection_spec(spec, None)[0])
+    return CompileSettings("planted", Path(folder), spec, "qwk", search, evidence=False, resamples=50)
 
 
 def compiled(rows: list[dict[str, object]]) -> tuple[Compiled, int]:

@@ -1,4 +1,5 @@
 import inspect
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 
 from judgec.compile.search.candidates import first_predictor, split_rubric
 from judgec.compile.search.mipro import CorpusMIPRO, Mipro, positive_score
-from judgec.compile.search.task import Sizes
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
@@ -61,12 +61,16 @@ def test_mipro_proposals_but_the_own_are_made_from_demonstrations_of_the_pool(tm
         assert not any(query in text for query in others)
 
 
-def test_mipro_effort_within_a_room_fits_it() -> None:
-    sizes = Sizes(slices=(20, 40, 70), pool=50, room=500, reflection=True)
-    effort = Mipro().effort(sizes)
-    assert effort.candidates > 0
-    assert effort.judgments + effort.reflections <= 500
-    assert Mipro().effort(sizes.less(460)).candidates == 0
+def test_mipro_within_a_room_stays_within_it_and_without_room_for_a_trial_does_nothing(tmp_path: Path) -> None:
+    with FakeOpenAI(grader) as server, world(server.base_url, seed=0, items=120, home=tmp_path) as found:
+        task = found.task()
+        before = found.session.spent.calls
+        task = replace(task, room=lambda: 100 - (found.session.spent.calls - before))
+        assert Mipro().search(task)
+        assert 0 < found.session.spent.calls - before <= 100
+        before = found.session.spent.calls
+        assert not Mipro().search(replace(task, room=lambda: 20))
+        assert found.session.spent.calls == before
 
 
 def test_the_installed_miprov2_still_has_what_is_overridden() -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,13 @@ from judgec.compile.measured import Compiled
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import OPTIMIZERS
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
+from tests.compile.search.world import labels as ranking_labels
 from tests.compile.search.world import world
-from tests.compile.small import compiled_from, compiled_on, write
+from tests.compile.small import changed, compiled_from, compiled_on, write
 from tests.service import ranking_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
@@ -49,10 +49,8 @@ def remembered(home: Path, rows: Sequence[Mapping[str, object]]) -> dict[str, st
 
 def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
     spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-    settings = CompileSettings(
-        name="planned", home=home, lm=spec, objective="kappa", optimizer="labeled", evidence=False, resamples=100
-    )
-    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+    settings = CompileSettings(name="planned", home=home, lm=spec, objective="kappa", evidence=False, resamples=100)
+    return changed(settings, **{"optimizer": "labeled", **changes})
 
 
 def asked(
@@ -126,3 +124,34 @@ def test_optimizer_none_plans_neither_search_nor_winner_and_chooses_the_prompt_a
     assert [stage.name for stage in plan.stages] == ["preflight", "uncompiled judge"]
     assert chosen.chosen.name == UNCOMPILED
     assert not chosen.notes
+
+
+@pytest.mark.parametrize("optimizer", ["none", "labeled", pytest.param("gepa", marks=pytest.mark.full)])
+def test_certain_part_of_a_plan_is_what_is_asked_whatever_a_search_finds(tmp_path: Path, optimizer: str) -> None:
+    labels = ranking_labels(75, 5)
+    with FakeOpenAI(ranking_world.grader) as server:
+        settings = settings_for(server, tmp_path, objective="tau_b", optimizer=optimizer, folds=1)
+        if optimizer == "gepa":
+            settings = changed(settings, reflection=reflection_spec(settings.lm, None)[0])
+        _, plan = plan_judge(labels, settings)
+        compiled = compiled_on(labels, settings).compiled
+        calls = server.calls
+    found = compiled.shipped.name != UNCOMPILED
+    assert plan.certain.calls == 75 + 1 + (optimizer == "gepa")
+    assert plan.certain.calls <= calls <= plan.total.calls
+    assert (calls == plan.certain.calls) == (optimizer == "none")
+    assert found == (optimizer != "none")
+
+
+def test_search_under_a_tight_cap_learns_from_fewer_labels_and_judges_every_test_item(tmp_path: Path) -> None:
+    labels = ranking_labels(390, 5)
+    with FakeOpenAI(ranking_world.grader) as server:
+        settings = settings_for(server, tmp_path, objective="tau_b", folds=1, budget=520)
+        _, plan = plan_judge(labels, settings)
+        compiled = compiled_on(labels, settings).compiled
+        assert plan.total.calls <= 520
+        assert server.calls <= 520
+    assert plan.searches
+    assert plan.stage("uncompiled judge").calls < 390
+    assert compiled.shipped.name != UNCOMPILED
+    assert all(judged.scored.all() for judged in compiled.verification.judgments.values())

@@ -15,8 +15,7 @@ from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
 from judgec.compile.dataset import with_split
 from judgec.compile.gepa_driver import RepeatsItemError
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
-from judgec.compile.search.reflection import Gepa, ShareAdapter, lessons
-from judgec.compile.search.task import Sizes
+from judgec.compile.search.reflection import IDLE, MINIBATCH, Gepa, ShareAdapter, lessons
 from judgec.errors import ServiceError
 from judgec.labels.split.family import Split
 from judgec.raters.pairwise import EXCHANGED
@@ -101,19 +100,27 @@ def test_gepa_with_the_same_seed_finds_the_same_prompts(server: FakeOpenAI, tmp_
     assert texts[0] == texts[1]
 
 
-def test_gepa_within_a_room_stays_within_it(server: FakeOpenAI) -> None:
+def test_gepa_goes_on_within_a_room_until_no_rewrite_fits(server: FakeOpenAI) -> None:
     with world(server.base_url, seed=0, optimizer="gepa", items=120) as found:
-        task = found.task(room=260)
-        effort = Gepa().effort(task.sizes())
+        task, room = found.task(), 150
         before = found.session.spent.calls
+        task = replace(task, room=lambda: room - (found.session.spent.calls - before))
         Gepa().search(task)
-        assert 0 < effort.judgments + effort.reflections <= 260
-        assert found.session.spent.calls - before <= effort.judgments + effort.reflections
+        sizes = task.sizes()
+        left = task.left()
+    assert 0 <= left < 2 * MINIBATCH + 1 + sizes.valued + 3 * (sizes.slices[-1] - sizes.valued)
 
 
-def test_gepa_without_room_for_a_round_does_nothing() -> None:
-    sizes = Sizes(slices=(20, 40, 60), pool=40, room=60, reflection=True)
-    assert Gepa().effort(sizes).candidates == 0
+def test_gepa_without_room_for_a_round_does_nothing_and_one_without_caps_stops_when_nothing_is_better(
+    server: FakeOpenAI,
+) -> None:
+    with world(server.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = found.task(room=20)
+        before = found.session.spent.calls
+        assert Gepa().search(task) == []
+        assert found.session.spent.calls == before
+        Gepa().search(replace(task, room=lambda: None))
+        assert found.session.spent.calls - before < Gepa().effort(task.sizes()).judgments / 2
 
 
 def test_gepa_over_a_judge_that_becomes_unreachable_raises(server: FakeOpenAI) -> None:
@@ -157,10 +164,9 @@ def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing
     with FakeOpenAI(policy) as mute, world(mute.base_url, seed=0, optimizer="gepa", items=120) as found:
         task = replace(found.task(), watch=said)
         assert Gepa().search(task) == []
-        rounds = Gepa().effort(task.sizes()).reflections
-    assert len(asked) == rounds > 1
+    assert len(asked) == IDLE
     (note,) = said.notes
-    assert note.startswith(f"gepa: {rounds} of {rounds} replies")
+    assert note.startswith(f"gepa: {IDLE} of {IDLE} replies")
     assert SORRY in note
 
 

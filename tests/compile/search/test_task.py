@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from judgec.compile.dataset import make_dataset
 from judgec.compile.search.candidates import split_rubric
-from judgec.compile.search.task import Sizes, Task
+from judgec.compile.search.task import Task, pool_size
 from judgec.lm.watch import Silent
+from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
@@ -73,22 +74,29 @@ def test_item_shares_of_several_aspects_average_to_the_objective(seed: int, obje
     assert shares.mean() == pytest.approx(task.value(task.train, judgments), abs=1e-12)
 
 
-def test_pool_is_at_most_two_fifths_of_the_train_queries_whole() -> None:
+def test_pool_is_whole_train_queries() -> None:
     task = task_of(two_aspects(), "tau_b")
     pool, train = task.pool(), task.train
     queries = {item.query_id for item in pool.items}
-    assert len(queries) == int(np.ceil(0.4 * train.n_queries))
+    assert len(queries) == pool_size(train.n_queries)
     assert len(pool) == sum(item.query_id in queries for item in train.items)
     other = replace(task, seed=1)
     assert {item.query_id for item in other.pool().items} != queries
 
 
-def test_starters_are_as_many_as_the_room_allows() -> None:
-    sizes = Sizes(slices=(15, 35, 65, 100), pool=50, room=590, reflection=False)
-    assert sizes.starters(16) == 15  # with the uncompiled judge sixteen, for 590 calls
-    assert sizes.less(1).starters(16) == 14
-    assert sizes.less(590).starters(16) == 0
-    assert Sizes((15, 100), 50, None, reflection=False).starters(16) == 16
+@pytest.mark.parametrize(("queries", "seen"), [(3, 2), (20, 13), (30, 20), (50, 20), (100, 40)])
+def test_pool_of_a_small_train_is_larger_and_leaves_a_third_to_calibrate_on(queries: int, seen: int) -> None:
+    assert pool_size(queries) == seen
+
+
+def test_starters_are_as_many_as_the_share_of_the_room_allows() -> None:
+    task = replace(task_of(two_aspects(), "tau_b"), module=judge_module("answer", SCALE, ASPECTS, ("query", "answer")))
+    slice_, last = task.sizes().slices[0], task.sizes().final(2)
+    assert replace(task, room=lambda: last).starters(16) == 2
+    assert replace(task, room=lambda: last - 1).starters(16) == 1
+    assert replace(task, room=lambda: 2 * last).starters(16, share=0.5) == 2
+    assert replace(task, room=lambda: slice_ - 1).starters(16) == 0
+    assert task.starters(16) == 16
 
 
 def test_split_rubric_gives_both_parts_back() -> None:

@@ -15,7 +15,7 @@ from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import find_optimizer
 from judgec.compile.search.search import Searched, search_prompt
 from judgec.compile.search.task import Task
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.settings import CallSettings, CompileSettings, SearchSettings, reflection_spec
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -76,6 +76,7 @@ class World:
         )
 
     def task(self, *, room: int | None = None) -> Task:
+        self.bench.raw(Candidate(UNCOMPILED, self.module), self.dataset.dev)
         return Task(
             module=self.module,
             train=self.dataset.train,
@@ -95,7 +96,7 @@ class World:
 
     def choose(self) -> Searched:
         """The whole search, as ``compile_judge`` runs it."""
-        optimizer = find_optimizer(self.settings.optimizer, reflection=self.session.reflection is not None)
+        optimizer = find_optimizer(self.settings.search.optimizer, reflection=self.session.reflection is not None)
         plan = plan_compile(self.dataset, self.module, self.settings, optimizer, champion=False)
         uncompiled = Candidate(UNCOMPILED, self.module)
         self.session.preflight(reflects=plan.reflects)
@@ -127,10 +128,9 @@ def world(
             home=home or Path(folder),
             lm=spec,
             objective=objective,
-            optimizer=optimizer,
+            search=SearchSettings(optimizer, reflection_spec(spec, None)[0]),
             seed=seed,
-            budget=budget,
-            reflection=reflection_spec(spec, None)[0],
+            caps=CallSettings(budget),
         )
         with session_of(settings) as session:
             module = judge_module("grade", SCALE, ("grade",), FIELDS)

@@ -35,6 +35,8 @@ def test_dry_run_names_the_most_calls_that_the_folds_make(tmp_path: Path, monkey
     stages = {stage["name"]: stage["calls"] for stage in plan["stages"]}  # type: ignore[attr-defined]  # a list of them
     assert stages["uncompiled judge"] == 60  # once, whatever the number of folds
     assert plan["calls"] == sum(stages.values())
+    certain, at_most = dict(plan["certain"]), dict(plan["at_most"])  # type: ignore[call-overload]  # of calls, tokens, usd
+    assert (certain["calls"], at_most["calls"]) == (60 + stages["preflight"], plan["calls"])
     assert report["lm_calls"] == calls
     assert 60 < calls <= int(str(plan["calls"])) <= 900
     folds, candidates = report["folds"], report["candidates"]

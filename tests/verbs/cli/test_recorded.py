@@ -57,7 +57,7 @@ def test_verdicts_under_other_heads_are_named_by_map_beside_labels_under_theirs(
     file, columns = f"recorded:{tmp_path / 'own.csv'}", {"asked": "judge", "score": "grade"}
     typed = CompileJudgeOptions(labels=str(tmp_path / "labels.jsonl"), candidates=(file,), columns=columns)
     settings, *_ = planned(typed, Silent())
-    verdicts = settings.rated.recorded
+    verdicts = settings.candidates.recorded
     assert verdicts is not None
     assert set(verdicts.judges) == set(KEPT)
     assert settings.source["rename"] == {}  # the labels' own file has none of these

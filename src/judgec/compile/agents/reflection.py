@@ -37,7 +37,6 @@ def rewritten(contest: AgentContest, split: Split, watch: Watch) -> list[Candida
         list(split.dev),
         minibatch=MINIBATCH,
         rounds=ROUNDS,
-        calls=len(split.dev) * (ROUNDS + 1) + 2 * ROUNDS * MINIBATCH,
         keep=KEPT,
         watch=watch,
     )

@@ -8,8 +8,12 @@ import dspy
 from judgec.lm.adapters import CHAT, with_adapter
 from judgec.lm.executor import Ask
 from judgec.raters.columns import Columns
+from judgec.raters.piece import Piece
 from judgec.raters.predictors import with_instructions
-from judgec.raters.prompt import verdicts
+from judgec.raters.programs import Program
+from judgec.raters.prompt import prompt_rater
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import Rating, together
 from judgec.raters.registry import judge_module
 from judgec.raters.tree import Rates
 from judgec.records.judgment import NOT_ASKED, Judgments, concatenate
@@ -46,6 +50,7 @@ class Candidate:
         reflected: The queries whose labels the instructions were written from; likewise.
         unseen: Where all of them were: what judges a query in its place when it is valued or fits a calibrator.
         rater: It as it will be saved, where that is not the prompt in ``module``.
+        program: The compiled judge that it is, or None.
     """
 
     name: str
@@ -55,6 +60,7 @@ class Candidate:
     reflected: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     rater: Rates | None = None
+    program: Program | None = field(default=None, repr=False)
 
     def form(self, query: str) -> dspy.Module | None:
         """The prompt that is put to items of a query, which has seen nothing of it; None where every form has.
@@ -79,21 +85,51 @@ class Candidate:
             scale: The grades.
             aspects: What is graded.
         """
+        return rate_all(CandidateRater(self, scale, aspects), items, ask)
+
+    def asked_about(self, items: Sequence[Item]) -> list[int]:
+        """The rows of items that it is asked about."""
+        return [row for form, rows in self.rows(items).items() if form is not None for row in rows]
+
+    def rows(self, items: Sequence[Item]) -> dict[dspy.Module | None, list[int]]:
+        """The rows of items by the form of the prompt that is put to them, ``None`` for those that it is not asked."""
         forms = {query: self.form(query) for query in dict.fromkeys(item.query_id for item in items)}
-        pieces, place = [], []
-        for module in {id(form): form for form in forms.values()}.values() or [self.module]:
-            rows = [i for i, item in enumerate(items) if forms[item.query_id] is module]
-            some = [items[i] for i in rows]
-            pieces.append(
-                not_asked(some, scale, aspects)
-                if module is None
-                else verdicts(module, some, ask=ask, scale=scale, aspects=aspects)
-            )
-            place += rows
-        if len(pieces) == 1:
-            return pieces[0]
-        order = sorted(range(len(place)), key=place.__getitem__)
-        return concatenate(pieces).subset(order)
+        found: dict[dspy.Module | None, list[int]] = {}
+        for row, item in enumerate(items):
+            found.setdefault(forms[item.query_id], []).append(row)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRater:
+    """Rates with a candidate, each item by a form of its prompt that has seen nothing of the item's query.
+
+    Args:
+        of: The candidate.
+        scale: The grades.
+        aspects: What is graded.
+        to: What requests call its model.
+    """
+
+    of: Candidate
+    scale: Scale
+    aspects: tuple[str, ...]
+    to: str = ""
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        rows = self.of.rows(piece.items)
+        spared = rows.pop(None, [])
+        raters = [prompt_rater(form, scale=self.scale, aspects=self.aspects, to=self.to) for form in rows if form]
+        said = yield from together(
+            [one.rate(piece.only(those)) for one, those in zip(raters, rows.values(), strict=True)]
+        )
+        if spared or not said:
+            said.append(not_asked([piece.items[row] for row in spared], self.scale, self.aspects))
+        if len(said) == 1:
+            return said[0]
+        place = [row for those in (*rows.values(), spared) for row in those]
+        return concatenate(said).subset(sorted(range(len(place)), key=place.__getitem__))
 
 
 def not_asked(items: Sequence[Item], scale: Scale, aspects: tuple[str, ...]) -> Judgments:

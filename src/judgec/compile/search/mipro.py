@@ -21,6 +21,7 @@ from dspy.teleprompt.mipro_optimizer_v2 import MIPROv2
 from judgec.compile.quotations import dropped, repeated
 from judgec.compile.search.candidates import Candidate, first_predictor, split_rubric
 from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, demonstration_sets
+from judgec.compile.search.race import FINALISTS
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.compile.stopping import Stop
 from judgec.raters.signatures import REASON, demonstration
@@ -41,23 +42,22 @@ class Mipro:
     needs_reflection: bool = True
 
     def effort(self, sizes: Sizes) -> Effort:
-        """As many trials as fit, on the valued part of dev each."""
-        asked = min(SUMMARY_CALLS, -(-sizes.pool // VIEWED) + 1) + INSTRUCTIONS
-        most = [Effort((t + 1) * sizes.valued, asked, min(KEPT, t)) for t in range(TRIALS, 0, -1)]
-        return next((effort for effort in most if sizes.fits(effort)), Effort(0, 0, 0))
+        """Trials on the valued part of dev."""
+        return Effort(TRIALS * sizes.valued, _asked(sizes), KEPT)
 
     def search(self, task: Task) -> Sequence[Candidate]:
-        """The best prompts that MIPROv2 tried.
+        """The best prompts that MIPROv2 tried, as many as fit.
 
         Raises:
             ServiceError: When the LM cannot be reached. A cap only ends the search.
         """
         sizes = task.sizes()
-        effort = self.effort(sizes)
-        if not effort.candidates:
+        kept_back = (FINALISTS + 1) * (sizes.slices[-1] - sizes.valued)
+        trials = int(min(TRIALS, (task.left() - _asked(sizes) - kept_back) / sizes.valued))
+        if trials < 1:
+            task.watch.note(f"mipro: no trial, because the caps leave {task.left():.0f} judgments")
             return []
         search = CorpusMIPRO(task)
-        trials = effort.judgments // sizes.valued - 1
         with search.stop.ending("mipro", task.watch), _quiet(), dspy.context(lm=task.lm):
             search.compile(
                 task.module,
@@ -70,6 +70,11 @@ class Mipro:
                 view_data_batch_size=VIEWED,
             )
         return search.candidates()
+
+
+def _asked(sizes: Sizes) -> int:
+    """Calls that propose instructions."""
+    return min(SUMMARY_CALLS, -(-sizes.pool // VIEWED) + 1) + INSTRUCTIONS
 
 
 class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped

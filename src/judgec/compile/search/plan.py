@@ -1,17 +1,22 @@
-"""Plans a compile's calls, tokens and dollars by stage before it asks anything, and what to keep back."""
+"""Plans a compile's calls, tokens and dollars by stage before it asks anything, and what each search leaves.
+
+Two numbers: what every compile of these labels asks, and the most that a search and its winner may take on top.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import dspy
+import numpy as np
 
 from judgec.compile.dataset import Dataset, Part
+from judgec.compile.folds.parts import Parts
 from judgec.compile.search.candidates import first_predictor
 from judgec.compile.search.demonstrations import SET_SIZES, room_of
 from judgec.compile.search.race import slices
 from judgec.compile.search.reflection import MINIBATCH
 from judgec.compile.search.registry import Optimizer
-from judgec.compile.search.task import POOL_SHARE, Effort, Sizes, orders_of
+from judgec.compile.search.task import Sizes, orders_of, pool_size
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.frozen import freeze
@@ -27,20 +32,29 @@ DOLLAR_MARGIN = 1.25  # on estimates of what is kept back: prompts are estimated
 REWRITE_TOKENS = 800  # of a rewritten prompt
 REWRITE_FRAME = 1500  # tokens of a reflection prompt beside its examples
 PASSES = {"uncompiled judge", "winner", "champion"}  # stages that go in batches, where any do
+SEARCHED = 300  # calls that a search has room for before more labels are learned from
+LEARNED = 60  # items of train and dev that are learned from in any case
 CHECKED = 8  # prompts that the frozen one is compared with DSPy's on
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One part of a compile, and the most that it is expected to take."""
+    """One part of a compile, and the most that it is expected to take.
+
+    Args:
+        name: Unique in a plan.
+        most: Its cost.
+        certain: False of what depends on what a search finds.
+    """
 
     name: str
     most: CostEstimate
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """A compile in advance.
+    """A compile in advance, or one of its rounds.
 
     Args:
         stages: ``preflight``, ``uncompiled judge``, ``search``, ``reflection``, ``winner``, ``champion``; those that
@@ -67,8 +81,13 @@ class CallPlan:
 
     @property
     def total(self) -> CostEstimate:
-        """All stages."""
+        """All stages: the most."""
         return add([stage.most for stage in self.stages])
+
+    @property
+    def certain(self) -> CostEstimate:
+        """The stages that depend on nothing that a search finds."""
+        return add([stage.most for stage in self.stages if stage.certain])
 
     def shown(self) -> str:
         """The total in a line."""
@@ -78,43 +97,76 @@ class CallPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchShare:
-    """Share of the caps that one of several searches may use; None where there is no cap."""
+class RoundsPlan:
+    """A compile in advance.
+
+    Args:
+        whole: All of it.
+        rounds: Each round's, which also keeps back what the rounds after it need.
+        parts: The data, with the items of train and dev that are asked about before and during the search.
+    """
+
+    whole: CallPlan
+    rounds: tuple[CallPlan, ...]
+    parts: Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Part of the caps; None where there is no cap."""
 
     calls: int | None
     usd: float | None
 
-    def within(self, most: CostEstimate) -> CostEstimate:
-        """Cost of a search within the caps, given the most that it would take without them."""
+    def less(self, cost: CostEstimate) -> "Caps":
+        """The rest after a cost."""
+        usd = None if self.usd is None or cost.usd is None else max(0.0, self.usd - cost.usd)
+        return Caps(None if self.calls is None else max(0, self.calls - cost.calls), usd)
+
+    def share(self, most: CostEstimate) -> float:
+        """Share of a cost that they allow, at most 1."""
         part = 1.0
         if self.calls is not None and most.calls:
             part = min(part, self.calls / most.calls)
         if self.usd is not None and most.usd:
             part = min(part, self.usd / most.usd)
-        return _scaled(most, int(max(0.0, part) * most.calls))
+        return part
 
 
-def share_of(settings: CompileSettings, shared: CostEstimate, searches: int) -> SearchShare:
-    """The share of each search in what the caps leave.
+def caps_of(settings: CompileSettings) -> Caps:
+    """The caps of a compile."""
+    return Caps(settings.caps.budget, settings.caps.max_cost)
 
-    Args:
-        settings: With the caps.
-        shared: What is asked whatever the searches do.
-        searches: How many there are.
-    """
-    calls = None if settings.budget is None else (settings.budget - shared.calls) // searches
-    known = settings.max_cost is not None and shared.usd is not None
-    usd = (settings.max_cost - shared.usd) / searches if known else settings.max_cost  # type: ignore[operator]  # known
-    return SearchShare(calls, usd)
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The most that one split takes for its search and its winner, without caps."""
+
+    search: CostEstimate
+    reflection: CostEstimate
+    winner: CostEstimate
+    least: int  # calls that a search takes at the least: two candidates on the first slice of dev
+    usd_a_call: float | None
 
 
 def plan_compile(
     dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
 ) -> CallPlan:
+    """Plans the calls of a compile on one split; as ``plan_rounds``."""
+    return plan_rounds(Parts(dataset, (dataset,)), module, settings, optimizer, champion=champion).whole
+
+
+def plan_rounds(
+    parts: Parts, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
+) -> RoundsPlan:
     """Plans the calls that the compile will take.
 
+    What is asked whatever the searches find comes off the caps first: the uncompiled judge on every item, and the
+    champion. Then what the winners may take; each search gets an equal share of the rest, and what those before it
+    left. On a single split less is learned from where that leaves a search too little.
+
     Args:
-        dataset: Labels and split.
+        parts: The data of every round.
         module: The uncompiled judge.
         settings: What was asked for.
         optimizer: What searches.
@@ -123,50 +175,129 @@ def plan_compile(
     Raises:
         UserError: When even a compile without a search does not fit the caps.
     """
-    spec = settings.lm
-    orders = orders_of(module)
-    reflects = optimizer.effort(_sizes(dataset, settings, orders, None)).reflections > 0
-    reflection = settings.reflection if reflects else None
-    train, dev, test = dataset.train, dataset.dev, dataset.test
-    baseline = {part.name: _asked(module, part, spec) for part in (train, dev, test)}
+    spec, nothing = settings.lm, CostEstimate(0, 0, 0.0)
+    reflection = _reflection(parts, settings, optimizer)
     preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.no_model])
-    uncompiled = whole(add(list(baseline.values())), settings)
-    rival = _nothing(spec)
+    uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
+    rival = nothing
     if champion:
-        rival = whole(with_demonstrations(baseline["test"], spec, module, test.items), settings)
+        tested = parts.pooled.test.items
+        rival = whole(with_demonstrations(asked_once(module, tested, spec), spec, module, tested), settings)
     check_caps(add([preflight, uncompiled, rival]), settings)
-    winner = add([with_demonstrations(baseline[p.name], spec, module, p.items) for p in (train, test)])
-    winner = whole(winner, settings)
-    later = [] if settings.batch else [baseline["dev"], baseline["test"]]  # in batches they are asked with train
-    finish = add([*later, rival, winner])
-    kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
-    kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
+    rounds = [_planned(one, module, settings, optimizer, reflection) for one in parts.rounds]
+    every, certain = parts, add([preflight, uncompiled, rival]).calls
+    parts = _affordable(parts, rounds[0], settings, certain, orders_of(module))
+    if parts is not every:
+        uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
+        rounds = [_planned(one, module, settings, optimizer, reflection) for one in parts.rounds]
+    winner = add([one.winner for one in rounds])
+    left = caps_of(settings).less(add([preflight, uncompiled])).less(_with_margin(add([rival, winner])))
+    each = Caps(
+        None if left.calls is None else left.calls // len(rounds), None if left.usd is None else left.usd / len(rounds)
+    )
+    searching = [_searches(one, each) for one in rounds]
+    search, reflections = (
+        add([getattr(one, name) for one, does in zip(rounds, searching, strict=True) if does] or [nothing])
+        for name in ("search", "reflection")
+    )
+    part = left.share(add([search, reflections]))
+    does, reflects = any(searching), reflection is not None
+    planned = (
+        Stage("preflight", preflight),
+        Stage("uncompiled judge", uncompiled),
+        Stage("search", scaled(search, int(part * search.calls)), certain=False),
+        Stage("reflection", scaled(reflections, int(part * reflections.calls)), certain=False),
+        Stage("winner", winner if does else nothing, certain=False),
+        Stage("champion", rival),
+    )
+    stages = tuple(stage for stage in planned if stage.most.calls)
+    plans = []
+    for number, one in enumerate(rounds, 1):
+        after = len(rounds) - number
+        kept = _with_margin(add([rival, *(later.winner for later in rounds[number - 1 :])]))
+        usd = None if kept.usd is None else kept.usd + after * (each.usd or 0.0)
+        calls = kept.calls + after * (each.calls or 0)
+        plans.append(CallPlan(stages, calls, usd, one.usd_a_call, searching[number - 1], reflects))
+    rest = settings.caps.batch and parts is not every  # of the labels, for the calibrator
+    passes = waits(settings, stages, sum(searching)) + rest
+    last = replace(plans[-1], searches=does, waits=passes)
+    return RoundsPlan(
+        replace(last, kept_back=plans[0].kept_back, kept_back_usd=plans[0].kept_back_usd), tuple(plans), parts
+    )
 
-    typical = with_demonstrations(baseline["dev"], spec, module, dev.items, sum(SET_SIZES) // len(SET_SIZES))
-    usd_a_call = None if typical.usd is None else typical.usd / max(1, typical.calls)
-    begun = add([preflight, uncompiled if settings.batch else baseline["train"]])
-    sizes = _sizes(dataset, settings, orders, _room(settings, begun, kept, kept_usd, usd_a_call))
+
+def _affordable(parts: Parts, one: _Round, settings: CompileSettings, certain: int, orders: int) -> Parts:
+    """The data, of a single split with so much of train and dev, whole queries, as leaves a search its room."""
+    data, most = parts.pooled, one.search.calls + one.reflection.calls
+    caps = [] if settings.caps.budget is None else [settings.caps.budget]
+    if settings.caps.max_cost is not None and one.usd_a_call:
+        caps.append(int(settings.caps.max_cost / one.usd_a_call))
+    learned = len(data.train) + len(data.dev)
+    if not caps or not most or parts.refit is not None or not learned:
+        return parts
+    short = min(SEARCHED, most) - (min(caps) - certain - _with_margin(one.winner).calls)
+    an_item = orders * (1 + (1 + ASKED_AGAIN) * len(data.train) / learned)
+    share = max(LEARNED, learned - short / an_item) / learned
+    if share >= 1:
+        return parts
+    data = replace(data, train=_sample(data.train, share, settings.seed), dev=_sample(data.dev, share, settings.seed))
+    return Parts(data, (data,))
+
+
+def _sample(part: Part, share: float, seed: int) -> Part:
+    """Whole queries of a part, drawn by the seed."""
+    queries = np.random.default_rng([seed, 5]).permutation(np.unique(part.experts.cluster))
+    drawn = queries[: max(1, round(share * len(queries)))]
+    return part.rows([int(i) for i in np.flatnonzero(np.isin(part.experts.cluster, drawn))])
+
+
+def items_of(parts: Parts) -> list[Item]:
+    """The items that some round learns from or tests, each once."""
+    return list(
+        {
+            item.item_id: item for one in parts.rounds for part in (one.train, one.dev, one.test) for item in part.items
+        }.values()
+    )
+
+
+def _reflection(parts: Parts, settings: CompileSettings, optimizer: Optimizer) -> LMSpec | None:
+    sizes = (_sizes(one, settings) for one in parts.rounds)
+    return settings.search.reflection if any(optimizer.effort(one).reflections for one in sizes) else None
+
+
+def _planned(
+    dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, reflection: LMSpec | None
+) -> _Round:
+    spec, orders, sizes = settings.lm, orders_of(module), _sizes(dataset, settings)
+    asked = {part.name: asked_once(module, part.items, spec) for part in (dataset.train, dataset.dev, dataset.test)}
+    winner = [with_demonstrations(asked[p.name], spec, module, p.items) for p in (dataset.train, dataset.test)]
+    shown = sum(SET_SIZES) // len(SET_SIZES)
+    typical = with_demonstrations(asked["dev"], spec, module, dataset.dev.items, shown)
     effort = optimizer.effort(sizes)
-    judged = orders * (effort.judgments + sizes.final(effort.candidates))
-    searches = len(dev) > 0 and (effort.candidates > 0 or (sizes.own > 0 and sizes.fits(Effort(0, 0, 0))))
-    parts = [
-        ("preflight", preflight),
-        ("uncompiled judge", uncompiled),
-        ("search", _scaled(typical, judged if searches else 0)),
-        (
-            "reflection",
-            _each(reflection, effort.reflections if searches else 0, _reflected(typical, orders), REWRITE_TOKENS),
-        ),
-        ("winner", winner if searches else _nothing(spec)),
-        ("champion", rival),
-    ]
-    stages = tuple(Stage(name, most) for name, most in parts if most.calls)
-    return CallPlan(stages, kept, kept_usd, usd_a_call, searches, reflects, waits(settings, stages))
+    judged = orders * (effort.judgments + sizes.final(effort.candidates)) if len(dataset.dev) else 0
+    rewrite = REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
+    return _Round(
+        scaled(typical, judged),
+        _each(reflection, effort.reflections if judged else 0, rewrite, REWRITE_TOKENS),
+        whole(add(winner), settings),
+        orders * sizes.slices[0] if judged else 0,
+        None if typical.usd is None else typical.usd / max(1, typical.calls),
+    )
+
+
+def _searches(one: _Round, caps: Caps) -> bool:
+    return one.search.calls > 0 and caps.share(scaled(one.search, one.least)) >= 1
+
+
+def _with_margin(cost: CostEstimate) -> CostEstimate:
+    """What is kept back for a cost: some replies are asked for again, and dollars are estimated."""
+    usd = None if cost.usd is None else DOLLAR_MARGIN * cost.usd
+    return replace(cost, calls=cost.calls + int(ASKED_AGAIN * cost.calls) + 1, usd=usd)
 
 
 def whole(asked: CostEstimate, settings: CompileSettings) -> CostEstimate:
     """Cost of a pass over whole parts: half the list price in a batch."""
-    if not settings.batch or asked.usd is None:
+    if not settings.caps.batch or asked.usd is None:
         return asked
     return replace(asked, usd=BATCH_SHARE * asked.usd)
 
@@ -179,7 +310,7 @@ def waits(settings: CompileSettings, stages: Sequence[Stage], rounds: int = 1) -
         stages: What is asked.
         rounds: Each has a winner of its own.
     """
-    if not settings.batch or settings.lm.no_model:
+    if not settings.caps.batch or settings.lm.no_model:
         return 0
     return sum(rounds if stage.name == "winner" else 1 for stage in stages if stage.name in PASSES)
 
@@ -191,40 +322,15 @@ def add(parts: list[CostEstimate]) -> CostEstimate:
     return CostEstimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
 
 
-def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int | None) -> Sizes:
+def _sizes(dataset: Dataset, settings: CompileSettings) -> Sizes:
     parts = slices(dataset.dev.experts.cluster, settings.seed)
-    pool = int(POOL_SHARE * len(dataset.train))
-    room = None if room is None else room // orders
-    reasons = dataset.train.n_reasons + dataset.dev.n_reasons
-    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None, len(settings.prompts), reasons)
-
-
-def _room(
-    settings: CompileSettings, begun: CostEstimate, kept: int, kept_usd: float | None, usd_a_call: float | None
-) -> int | None:
-    left = [] if settings.budget is None else [settings.budget - begun.calls - kept]
-    if settings.max_cost is not None and usd_a_call and kept_usd is not None and begun.usd is not None:
-        left.append(int((settings.max_cost - begun.usd - kept_usd) / usd_a_call))
-    return max(0, min(left)) if left else None
-
-
-def judged_once(
-    module: dspy.Module, dataset: Dataset, settings: CompileSettings, *, champion: bool
-) -> dict[str, CostEstimate]:
-    """The stages that judge the items of all folds once: the uncompiled judge, and where there is one the champion.
-
-    Args:
-        module: The uncompiled judge.
-        dataset: All that is tested.
-        settings: What was asked for.
-        champion: Whether there is one to compare with.
-    """
-    asked = _asked(module, dataset.test, settings.lm)
-    rival = with_demonstrations(asked, settings.lm, module, dataset.test.items)
-    return {
-        "uncompiled judge": whole(asked, settings),
-        **({"champion": whole(rival, settings)} if champion else {}),
-    }
+    train, pool = dataset.train, 0
+    if len(train):
+        pool = pool_size(train.n_queries) * len(train) // train.n_queries
+    reasons = train.n_reasons + dataset.dev.n_reasons
+    return Sizes(
+        tuple(map(len, parts)), pool, settings.search.reflection is not None, len(settings.search.prompts), reasons
+    )
 
 
 def check_caps(least: CostEstimate, settings: CompileSettings) -> None:
@@ -233,20 +339,16 @@ def check_caps(least: CostEstimate, settings: CompileSettings) -> None:
     Raises:
         UserError: When ``least`` does not fit them.
     """
-    if settings.budget is not None and settings.budget < least.calls:
+    if settings.caps.budget is not None and settings.caps.budget < least.calls:
         raise UserError(
-            f"--budget {settings.budget}: judging every label once without any search takes {least.calls} calls. "
+            f"--budget {settings.caps.budget}: judging every label once without any search takes {least.calls} calls. "
             "Raise --budget, or give fewer labels."
         )
-    if settings.max_cost is not None and least.usd is not None and settings.max_cost < least.usd:
+    if settings.caps.max_cost is not None and least.usd is not None and settings.caps.max_cost < least.usd:
         raise UserError(
-            f"--max-cost {settings.max_cost}: judging every label once without any search takes about "
+            f"--max-cost {settings.caps.max_cost}: judging every label once without any search takes about "
             f"${least.usd:.4f} at list price. Raise --max-cost, give fewer labels, or name a cheaper --lm."
         )
-
-
-def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> CostEstimate:
-    return asked_once(module, part.items, spec)
 
 
 def asked_once(module: dspy.Module, items: Sequence[Item], spec: LMSpec) -> CostEstimate:
@@ -282,15 +384,7 @@ def _each(spec: LMSpec | None, calls: int, prompt: int, reply: int) -> CostEstim
     return CostEstimate(calls, calls * (prompt + reply), usd if calls else 0.0)
 
 
-def _scaled(one: CostEstimate, calls: int) -> CostEstimate:
+def scaled(one: CostEstimate, calls: int) -> CostEstimate:
+    """The cost of so many calls of the same kind."""
     share = calls / max(1, one.calls)
     return CostEstimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
-
-
-def _reflected(typical: CostEstimate, orders: int) -> int:
-    """Tokens of a reflection prompt: a minibatch of items with verdicts and feedback."""
-    return REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
-
-
-def _nothing(spec: LMSpec) -> CostEstimate:
-    return _each(spec, 0, 0, 0)

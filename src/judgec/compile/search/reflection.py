@@ -17,14 +17,16 @@ import numpy as np
 from judgec.compile.dataset import Part
 from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter, Texts, reply_fields
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
-from judgec.compile.search.task import Effort, Sizes, Task
+from judgec.compile.search.race import FINALISTS
+from judgec.compile.search.task import Effort, Sizes, Task, orders_of
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.signatures import fenced_inputs, grade_fields, reason_field
 from judgec.records.consensus import settled
+from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 
-ROUNDS = 10  # rewrites tried where the budget has room for them
+ROUNDS, IDLE = 24, 8  # most rewrites tried; so many in a row without a better one on dev are the last
 MINIBATCH = 16  # train items a rewrite is written from: a rank correlation of fewer is noise
 KEPT = 4  # rewrites handed over, the best on dev
 MAX_INVERSIONS = 3  # pairs in the wrong order that are named for one item
@@ -41,23 +43,35 @@ class Gepa:
     needs_reflection: bool = True
 
     def effort(self, sizes: Sizes) -> Effort:
-        """As many rounds as fit: each judges a minibatch twice and, when it was accepted, the valued part of dev."""
-        most = [self._effort(sizes, rounds) for rounds in range(ROUNDS, 0, -1)]
-        return next((effort for effort in most if sizes.fits(effort)), Effort(0, 0, 0))
+        """Each round judges a minibatch twice and, when it was accepted, the valued part of dev."""
+        return Effort(sizes.valued + ROUNDS * _round(sizes), ROUNDS, KEPT)
 
     def search(self, task: Task) -> Sequence[Candidate]:
         """Rewritten instructions for the uncompiled judge."""
         return self.improve(task, Candidate(UNCOMPILED, task.module))
 
-    def improve(self, task: Task, start: Candidate) -> Sequence[Candidate]:
-        """Rewritten instructions for a prompt, which keeps its demonstrations.
+    def improve(self, task: Task, start: Candidate, beside: int = 0) -> Sequence[Candidate]:
+        """Rewritten instructions for a prompt, which keeps its demonstrations, in what the caps leave.
+
+        Args:
+            task: The search.
+            start: The prompt.
+            beside: Candidates that the last race holds besides.
 
         Raises:
             ServiceError: When the LM cannot be reached. A cap only ends the search.
         """
-        effort = self.effort(task.sizes())
-        pool, valued = task.pool(), task.valued()
-        if not effort.candidates or not len(pool):
+        sizes, pool, valued = task.sizes(), task.pool(), task.valued()
+        last = sizes.slices[-1]
+        kept_back = (FINALISTS + 1) * (last - sizes.valued) + beside * (last - sizes.slices[0])
+        needed = _round(sizes) + 1 + kept_back
+        first = needed + (0 if start.name == UNCOMPILED else sizes.valued)
+        if not len(pool):
+            return []
+        if task.left() < first:
+            task.watch.note(
+                f"gepa: no reflection, because the caps leave {task.left():.0f} judgments and a rewrite takes {first}"
+            )
             return []
         adapter = ShareAdapter(task, start)
         best = adapter.best_rewrites(
@@ -65,11 +79,18 @@ class Gepa:
             [(pool, i) for i in range(len(pool))],
             [(valued, i) for i in range(len(valued))],
             minibatch=MINIBATCH,
-            rounds=effort.reflections,
-            calls=effort.judgments,
+            rounds=ROUNDS,
+            idle=IDLE,
+            fits=lambda: task.left() >= needed,
             keep=KEPT,
             watch=task.watch,
         )
+        if task.left() < needed and adapter.left:
+            task.watch.note(
+                f"gepa: the caps ended the search after {plural(ROUNDS - adapter.left, 'rewrite')}; "
+                f"{adapter.left * (orders_of(task.module) * _round(sizes) + 1):,} more calls would be for up to "
+                f"{adapter.left} more"
+            )
         settings = {**start.settings, "instructions": "gepa", "start": start.name, "valued": len(valued)}
         reflected = tuple(sorted({item.query_id for item in pool.items}))
         return [
@@ -83,10 +104,10 @@ class Gepa:
             for number, texts in enumerate(best, 1)
         ]
 
-    @staticmethod
-    def _effort(sizes: Sizes, rounds: int) -> Effort:
-        per_round = 2 * min(MINIBATCH, sizes.pool) + sizes.valued
-        return Effort(sizes.valued + rounds * per_round, rounds, min(KEPT, rounds))
+
+def _round(sizes: Sizes) -> int:
+    """The most judgments of a rewrite: a minibatch before and after it, and the valued part of dev."""
+    return 2 * min(MINIBATCH, sizes.pool) + sizes.valued
 
 
 class ShareAdapter(ReflectiveAdapter[Inputs, Mapping[str, object]]):

@@ -52,9 +52,9 @@ def search_prompt(
         watch: Told what happens.
     """
     objective = bench.objective
-    watch.stage("baselines", "the uncompiled judge on train")
     verdicts = bench.raw(uncompiled, bench.dataset.train)
-    watch.stage("search", f"{settings.optimizer}, on dev, by {objective_name(objective.name)}")
+    on_dev = bench.raw(uncompiled, bench.dataset.dev)
+    watch.stage("search", f"{settings.search.optimizer}, on dev, by {objective_name(objective.name)}")
     notes = Noting(watch)
     standings: dict[str, tuple[Candidate, RaceStanding]] = {}
     task = Task(
@@ -68,20 +68,20 @@ def search_prompt(
         ask=session.ask,
         lm=session.lm,
         reflection=session.reflection,
-        no_reflection=settings.no_reflection,
+        no_reflection=settings.search.no_reflection,
         room=lambda: session.room(plan.usd_a_call),
         seed=settings.seed,
         watch=notes,
         standings=standings,
-        own=instructed(uncompiled.module, settings.prompts),
+        own=instructed(uncompiled.module, settings.search.prompts),
     )
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
         chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
-        if not plan.searches and settings.optimizer != NONE:
+        if not plan.searches and settings.search.optimizer != NONE:
             why = f"the caps leave {task.room()} calls for one" if len(task.dev) else "no label falls into dev"
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
-        standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
+        standings[uncompiled.name] = (uncompiled, _standing(task, on_dev))
     return Searched(chosen, standings, tuple(notes.said))
 
 

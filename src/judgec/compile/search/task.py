@@ -1,7 +1,8 @@
 """Holds what an optimizer works with: judge, labels it may see, objective, models, caps."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import dspy
 import numpy as np
@@ -20,12 +21,13 @@ from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
 
 POOL_SHARE = 0.4  # of the train queries that reflection may see: the others fit the calibrator
+POOL_QUERIES = 20  # where train is small; of fewer a rewrite learns little, and two thirds of train are the most
 VALUED_ITEMS = 60  # of dev that a rewritten prompt is valued on before the race
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The most that an optimizer does before the final race, for which it leaves room.
+    """The most that an optimizer does before the final race, where no cap ends it.
 
     Args:
         judgments: Items judged; an item takes one call, a pair two.
@@ -45,7 +47,6 @@ class Sizes:
     Args:
         slices: Items of dev in each slice of a race.
         pool: Train items that reflection may see.
-        room: Judgments that the search may make, or None for no limit; a call of the reflection model counts as one.
         reflection: Whether there is a model that rewrites prompts.
         own: Candidates of the user, which race in the end whatever an optimizer finds.
         reasons: Reasons of the experts, on train and dev.
@@ -53,7 +54,6 @@ class Sizes:
 
     slices: tuple[int, ...]
     pool: int
-    room: int | None
     reflection: bool
     own: int = 0
     reasons: int = 0
@@ -63,24 +63,18 @@ class Sizes:
         """Items of the smallest slice that a rewritten prompt is valued on."""
         return next((size for size in self.slices if size >= VALUED_ITEMS), self.slices[-1])
 
-    def less(self, judgments: int) -> "Sizes":
-        """The sizes after a part of the room is used."""
-        room = None if self.room is None else max(0, self.room - judgments)
-        return replace(self, room=room)
-
     def final(self, candidates: int) -> int:
-        """The most judgments of the race between the uncompiled judge, so many candidates and the user's own."""
+        """The most judgments of a race of so many candidates and the user's own against the uncompiled judge.
+
+        That one has judged dev before.
+        """
         starters = candidates + self.own
-        return most_judgments(1 + starters, self.slices) if starters else 0
+        return most_judgments(1 + starters, self.slices) - self.slices[0] if starters else 0
 
-    def fits(self, effort: Effort) -> bool:
-        """True if there is room for an effort and the race after it."""
-        most = effort.judgments + effort.reflections + self.final(effort.candidates)
-        return self.room is None or most <= self.room
 
-    def starters(self, wanted: int) -> int:
-        """Number of candidates beside the uncompiled judge that a race has room for, up to ``wanted``."""
-        return next((n for n in range(wanted, 0, -1) if self.fits(Effort(0, 0, n))), 0)
+def pool_size(queries: int) -> int:
+    """Number of train queries that reflection may see, of all of train."""
+    return max(math.ceil(POOL_SHARE * queries), min(POOL_QUERIES, 2 * queries // 3))
 
 
 def orders_of(module: dspy.Module) -> int:
@@ -129,14 +123,20 @@ class Task:
     own: Sequence[Candidate] = ()
 
     def sizes(self) -> Sizes:
-        """The sizes as they are now."""
+        """The sizes on which the cost depends."""
         parts = slices(self.dev.experts.cluster, self.seed)
-        calls = self.room()
-        room = None if calls is None else calls // orders_of(self.module)
         reasons = self.train.n_reasons + self.dev.n_reasons
-        return Sizes(
-            tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None, len(self.own), reasons
-        )
+        return Sizes(tuple(map(len, parts)), len(self.pool()), self.reflection is not None, len(self.own), reasons)
+
+    def left(self) -> float:
+        """Number of judgments that the caps still allow."""
+        calls = self.room()
+        return math.inf if calls is None else calls // orders_of(self.module)
+
+    def starters(self, wanted: int, share: float = 1.0) -> int:
+        """Number of candidates, up to ``wanted``, that a race within this share of what is left has room for."""
+        sizes, most = self.sizes(), share * self.left()
+        return next((n for n in range(wanted, 0, -1) if sizes.final(n) <= most), 0)
 
     def judge(self, module: dspy.Module, part: Part) -> Judgments:
         """Raw verdicts; the one way in which candidates are run."""
@@ -173,7 +173,7 @@ class Task:
         """The train items that reflection may see: whole queries, chosen by the seed."""
         queries = np.unique(self.train.experts.cluster)
         order = np.random.default_rng([self.seed, 2]).permutation(queries)
-        chosen = order[: int(np.ceil(POOL_SHARE * len(order)))]
+        chosen = order[: pool_size(len(order))]
         return self.train.rows([int(i) for i in np.flatnonzero(np.isin(self.train.experts.cluster, chosen))])
 
     def valued(self) -> Part:
