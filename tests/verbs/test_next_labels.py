@@ -6,7 +6,8 @@ import pytest
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.verbs.next_labels import RANDOM, UNCERTAIN, next_labels, uncertainty
+from judgec.table.rows.columns import RANDOM, UNCERTAIN
+from judgec.verbs.next_labels import next_labels, uncertainty
 
 SIZES = (1, 2, 3, 4, 6, 1, 2, 5, 3, 3, 1, 4) * 3
 ITEMS = tuple(

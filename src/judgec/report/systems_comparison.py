@@ -11,7 +11,7 @@ from judgec.report.columns import Column, TableColumns
 from judgec.report.numbers import UNKNOWN, count, number, p_value, show
 from judgec.report.page.interval_chart import interval_chart
 from judgec.report.screen import TextTable
-from judgec.stats.systems.compare import ComparedSystem, SystemComparison, SystemDifference
+from judgec.stats.systems.compare import SystemComparison, SystemDifference, SystemStanding
 from judgec.stats.systems.rows import RATING
 
 MOST_NAMED = 4  # systems in a sentence
@@ -31,7 +31,7 @@ class SystemLine:
     """
 
     name: str
-    found: ComparedSystem
+    found: SystemStanding
     letters: str
 
 

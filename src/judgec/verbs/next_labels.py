@@ -34,7 +34,7 @@ from judgec.records.tasks.spec import PREFIXES
 from judgec.report.report import Report
 from judgec.table.formulas import guarded
 from judgec.table.rows.cells import as_grade, is_missing
-from judgec.table.rows.columns import renamed, require_columns
+from judgec.table.rows.columns import RANDOM, STRATUM, UNCERTAIN, renamed, require_columns
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
@@ -49,7 +49,6 @@ from judgec.verbs.validity import require_inputs
 from judgec.verbs.whom import GivenJudge, as_loaded
 from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
 
-UNCERTAIN, RANDOM = "uncertain", "random"
 RANDOM_SHARE = 0.5  # of a batch: enough to estimate from, without which a sample of hard items says nothing
 
 
@@ -471,7 +470,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard | LabelSet, *, blind: bool = 
             [name for name in names if name not in ("agent", *spec.hidden)] for names in (fields, optional)
         )
     labels = [*label_columns(card), "annotator", "rationale"]
-    columns = ["item_id", "query_id", *optional, *fields, *labels, "stratum", "inclusion_probability"]
+    columns = ["item_id", "query_id", *optional, *fields, *labels, STRATUM, "inclusion_probability"]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, restval="")
     writer.writeheader()
@@ -485,7 +484,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard | LabelSet, *, blind: bool = 
         named = {name: getattr(item, name) or "" for name in optional}
         row = {"item_id": item.item_id, "query_id": item.query_id, **named, **inputs}
         safe = {name: guarded(str(cell)) for name, cell in row.items()}
-        writer.writerow({**safe, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
+        writer.writerow({**safe, STRATUM: pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
     return text.getvalue()
 
 

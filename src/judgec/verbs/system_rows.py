@@ -23,7 +23,7 @@ from judgec.records.tasks.spec import PAIR_AGENTS, PAIR_GRADES
 from judgec.stats.systems.compare import SystemComparison, compare_judges
 from judgec.stats.systems.rows import PairRows, SystemRows
 from judgec.table.rows.cells import as_grade, as_id, as_text
-from judgec.table.rows.columns import JUDGED_BY, LEARNED, listed, shortly
+from judgec.table.rows.columns import JUDGED_BY, LEARNED, STRATUM, UNCERTAIN, listed, shortly
 from judgec.table.table import IN_MEMORY
 from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.measured import JudgedLabels, on_new_items, read_judged
@@ -32,7 +32,6 @@ from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.options.option import carried_over
 from judgec.verbs.options.systems import SystemsOptions
 
-STRATUM, CHOSEN = "stratum", "uncertain"  # a column of ``labels next``, and its rows that are no random sample
 LEAST_SYSTEMS = 2
 POINTS = [SCORE_OF_A[grade] for grade in PAIR_GRADES]  # of the first of two
 ASKED = {"query", "query_id", "item_id"}  # columns of which one says which rows belong together
@@ -170,7 +169,7 @@ def _systems(where: str, whole: JudgedLabels, own: Mapping[str, str], *, accepts
     code = {name: place for place, name in enumerate(names)}
     system = np.array([[code[name] for name in answered[row]] for row in rows.tolist()], dtype=np.int64)
     query, stratum = whole.experts.cluster[rows], whole.file.cells.get(STRATUM, {})
-    unsure = np.array([as_text(stratum.get(item_id, "")) == CHOSEN for item_id in whole.item_ids])[rows]
+    unsure = np.array([as_text(stratum.get(item_id, "")) == UNCERTAIN for item_id in whole.item_ids])[rows]
     chosen = unsure if unsure.any() else None
     expert, accepted = _people(whole, pairs=pairs, accepts=accepts)
     notes = constant_notes(labels, whole.experts)
@@ -197,6 +196,7 @@ def _systems(where: str, whole: JudgedLabels, own: Mapping[str, str], *, accepts
                 accept=accept,
                 chosen=chosen,
                 step=labels.scale.step,
+                ends=labels.scale.ends,
             )
     if len(rows) < len(kept):
         notes.append(f"{plural(len(kept) - len(rows), 'row')} left out, of which no system is known")

@@ -197,6 +197,7 @@ def systems_report(
     chosen = f"Of {len(found.judges)} judges {found.judge} needs fewest labels: the table is of it."
     rows = len(read.items)
     labelled = rows - len(read.unlabelled)
+    written = [] if options is None or options.judge is None else [f"written: {read.source}"]
     said = None if gate is None else announced(gate.verdict, f"--gate {gate.name}: {gate.sentence}")
     return Report(
         data=compared.report,
@@ -204,7 +205,7 @@ def systems_report(
         verdict=comparison_sentences(found),
         tables=comparison_tables(found),
         full=every,
-        lines=[*([LETTERS] if found.letters else []), *([chosen] if len(found.judges) > 1 else [])],
+        lines=[*([LETTERS] if found.letters else []), *([chosen] if len(found.judges) > 1 else []), *written],
         notes=[*found.notes, *read.notes],
         reading=read.reading,
         more="differences of all pairs, further figures, these very rows",
@@ -223,8 +224,8 @@ def _next(compared: ComparedSystems, options: SystemsOptions) -> list[str]:
     """The rows to label next, where systems are not told apart; else the page of the run."""
     if len(compared.best) == 1 or not isinstance(options.file, str):
         return [command("ui", home=options.home)]
-    found = compared.found
+    found, file = compared.found, options.file if options.judge is None else compared.read.source
     more = sum(min(n, found.systems[name].n - found.systems[name].labelled) for name, n in found.needed.items() if n)
     more = more or MIN_LABELLED * len(found.undecided)
-    typed = labels_typed(options, options.file)
-    return [command("labels", "next", options.file, str(more), "--for", "systems", *typed, home=options.home)]
+    typed = labels_typed(options, file)
+    return [command("labels", "next", file, str(more), "--for", "systems", *typed, home=options.home)]

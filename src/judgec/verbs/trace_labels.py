@@ -9,8 +9,9 @@ from judgec.errors import InputError
 from judgec.labels.rows.grades import position_of
 from judgec.records.card import ProgramCard
 from judgec.table.rows.cells import as_accept, as_grade, as_text, is_missing
+from judgec.table.rows.columns import STRATUM, UNCERTAIN
 from judgec.table.tables import read_table
-from judgec.verbs.next_labels import UNCERTAIN, label_columns
+from judgec.verbs.next_labels import label_columns
 
 Labels = dict[str, dict[str, object]]  # by trace and annotator
 
@@ -37,7 +38,7 @@ def file_labels(file: Path, card: ProgramCard, aspect: str) -> tuple[Labels, set
             value = as_text(row["accept"]) if value is None else value
         if is_missing(row.get(key)):
             continue
-        if row.get("stratum") == UNCERTAIN:
+        if row.get(STRATUM) == UNCERTAIN:
             unsure.add(as_text(row[key]))
         elif not is_missing(value):
             found.setdefault(as_text(row[key]), {})[as_text(row.get("annotator") or "")] = value

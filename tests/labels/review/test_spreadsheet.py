@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
-from judgec.labels.review.sheet import Given, open_sheet
+from judgec.labels.review.sheet import NOTHING, Given, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.table.formulas import guarded, unguarded
 from judgec.table.workbooks import read_sheets
@@ -57,6 +57,22 @@ def test_labels_of_a_sheet_come_back_to_their_items(tmp_path: Path, suffix: str)
     }
     assert sheet.given("cem") == {"=i2": Given({"grade": 1})}
     assert len(read_label_file(str(sheet.path)).labels.labels) == 4
+
+
+def test_rows_keep_why_they_were_chosen_whoever_grades_them_later(tmp_path: Path) -> None:
+    sheet, path = sheet_of(tmp_path, ROWS), tmp_path / "next.csv"
+    heads = ["item_id", "grade", "annotator", "stratum"]
+    cells = [heads, ["0012", "3", "bob", "uncertain"], ["=i2", "4", "bob", "random"]]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(cells)
+    assert import_sheet(sheet, path) == {"bob": 2}
+    known = sheet.given("bob")["0012"]
+    assert sheet.save("0012", "bob", Given({"grade": 4}), known=[known, NOTHING]) is None  # nobody wrote between
+    sheet.save("0012", "ada", Given({"grade": 1}))
+    strata = {(row["item_id"], row.get("annotator")): row.get("stratum") for row in rows_of(sheet.path)}
+    assert strata["0012", "bob"] == strata["0012", "ada"] == "uncertain"
+    assert strata["=i2", "bob"] == "random"
+    assert strata["=i2", "cem"] is None
 
 
 def test_sheet_holds_no_formula_whatever_the_texts_say(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
+from judgec.stats.correction.mean import unseen_variance
 from judgec.stats.systems.means import Cells, corrected_means
 from judgec.stats.systems.rows import Graded
 from tests.stats.correction.worlds import PPI_WORLDS, World, coverage, of_one
@@ -33,8 +34,10 @@ def test_a_corrected_mean_by_pencil() -> None:
     own, rest = people - w * seen, w * whole
     of_labels, of_judge = float(own @ own) * 6 / 4, float(rest @ (2 * own + rest))  # a mean and a weight are fitted
     load = np.where(first, of_labels / 6, 0.0) + of_judge / 12
+    hidden = (1 - w) ** 2 * unseen_variance(1 / 2, 6) + w**2 * unseen_variance(1 / 6, 6)
+    load = load + np.where(first, hidden / 6, 0.0)
     freedom = load.sum() ** 2 / float(load @ load) - 2
-    half = float(stats.t.isf(0.025, freedom)) * math.sqrt(of_labels + of_judge)
+    half = float(stats.t.isf(0.025, freedom)) * math.sqrt(of_labels + of_judge + hidden)
     assert found.corrected.limits()[0][0] == pytest.approx(0.5 - half)
 
 
@@ -46,6 +49,34 @@ def test_a_judge_that_is_off_by_a_constant_is_put_right() -> None:
     assert found.weight == pytest.approx(1.0, abs=0.1)
     assert found.corrected.value[0] == pytest.approx(float(truth.mean()), abs=0.02)
     assert found.error.value[0] == pytest.approx(0.7)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("labels", "least"), [(10, 0.9), (20, 0.915), (40, 0.94)])
+def test_means_of_grades_that_most_often_are_the_best_one_are_covered(labels: int, least: float) -> None:
+    """Seven of ten grades are 5; the labels of a few hardly show the low ones. Without a shift: .85, .90, .92."""
+    grades, shares, covered = np.arange(1.0, 6.0), np.array([0.03, 0.04, 0.08, 0.15, 0.7]), []
+    cells = Cells.of(np.arange(200), np.zeros(200, dtype=np.int64), 1)
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(grades, 200, p=shares)
+        judge = np.where(rng.random(200) < 0.2, truth, rng.choice(grades, 200, p=shares))
+        expert = np.where(np.arange(200) < labels, truth, np.nan)
+        graded = Graded(judge, expert, shares=False, ends=(1.0, 5.0))
+        low, high = (float(one[0]) for one in corrected_means(cells, graded).corrected.limits())
+        covered.append(low <= shares @ grades <= high)
+    assert np.mean(covered) >= least
+
+
+def test_no_mean_leaves_the_scale() -> None:
+    expert = np.where(np.arange(40) < 12, np.where(np.arange(40) == 3, 2.0, 5.0), np.nan)
+    one = Cells.of(np.arange(40), np.zeros(40, dtype=np.int64), 1)
+    free, scale = (
+        corrected_means(one, Graded(np.full(40, 5.0), expert, shares=False, ends=ends)).corrected.limits()
+        for ends in ((-np.inf, np.inf), (1.0, 5.0))
+    )
+    assert free[1][0] > 5.0
+    assert (scale[0][0], scale[1][0]) == (free[0][0], 5.0)
 
 
 def test_a_useless_judge_gets_no_weight() -> None:

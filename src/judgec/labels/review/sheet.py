@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
@@ -24,7 +24,7 @@ from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.cells import as_id, as_text, is_missing
-from judgec.table.rows.columns import renamed, require_columns
+from judgec.table.rows.columns import STRATUM, renamed, require_columns
 from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
 from judgec.table.workbooks import split_sheet
@@ -40,15 +40,17 @@ class Given:
     Args:
         grades: Position on the scale by aspect.
         rationale: Why, or empty.
+        stratum: How ``judgec labels next`` came to ask for it, or empty: what the file has stays.
     """
 
     grades: Mapping[str, int]
     rationale: str = ""
+    stratum: str = field(default="", compare=False)
 
     def as_saved(self) -> "Given":
         """As the file holds it: no reason without a grade, none that is blank, none over the limit."""
         reason = "" if not self.grades or is_missing(self.rationale) else as_text(self.rationale)
-        return Given(dict(self.grades), reason[:MOST_RATIONALE])
+        return replace(self, rationale=reason[:MOST_RATIONALE])
 
 
 NOTHING = Given({})
@@ -188,6 +190,7 @@ class LabelSheet:
             for aspect, column in zip(self.form.aspects, self.form.columns, strict=True)
         }
         label |= {"annotator": annotator, "rationale": given.rationale}
+        label |= {STRATUM: given.stratum} if given.stratum else {}
         if own is not None or blank is not None:
             at = own if own is not None else blank
             assert at is not None

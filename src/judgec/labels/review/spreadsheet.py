@@ -15,7 +15,7 @@ from judgec.labels.split.family import write_whole, writing_whole
 from judgec.records.tasks.registry import TASKS
 from judgec.table.formulas import guarded, unguarded
 from judgec.table.rows.cells import as_grade, as_number, is_missing
-from judgec.table.rows.columns import listed
+from judgec.table.rows.columns import STRATUM, listed
 from judgec.table.table import Row
 from judgec.table.tables import read_table
 from judgec.table.xlsx import sheet_writer
@@ -117,7 +117,7 @@ def import_sheet(
         if among and name not in among:
             seen = f"annotator {said_by}" if said_by else "no annotator"
             faults.append(f"{table.where(index)}: {seen}; --annotators names {listed(among)}. Name one of these.")
-        labels.append((item_id, name, Given(grades, unguarded(reason_in(row).strip()))))
+        labels.append((item_id, name, Given(grades, unguarded(reason_in(row).strip()), _said(row, STRATUM))))
     if faults:
         raise InputError(faults)
     sheet.save_all(labels)

@@ -50,7 +50,7 @@ class SystemFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedSystem:
+class SystemStanding:
     """One system.
 
     Args:
@@ -113,7 +113,7 @@ class SystemComparison:
         judges: What each judge needs, by name.
     """
 
-    systems: Mapping[str, ComparedSystem]
+    systems: Mapping[str, SystemStanding]
     statistic: str
     pairs: tuple[SystemDifference, ...]
     letters: Mapping[str, str]
@@ -243,7 +243,7 @@ class _Compared:
         needed = self.needed(main.corrected.value, order, pairs)
         return SystemComparison(
             systems={
-                names[i]: ComparedSystem(
+                names[i]: SystemStanding(
                     int(count[i]), int(main.experts.n[i]), {name: one[i] for name, one in figures.items()}
                 )
                 for i in order

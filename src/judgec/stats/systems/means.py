@@ -24,6 +24,7 @@ from judgec.stats.systems.rows import Graded
 
 MIN_LABELLED = 5  # rows, and queries that they are of: fewer have no interval
 NO_VERDICT = 0.5  # stands for a missing judgment of a share; any value keeps the mean unbiased
+TINY = 1e-9  # values that are no further apart are the same
 AT_ONCE = 65_536  # queries whose products are summed at once: bounds memory
 METHOD = "PPI++, clustered by query"
 
@@ -76,7 +77,8 @@ class Means:
     Args:
         cells: Of the rows.
         value: Shape (n_systems,), NaN without a row.
-        shift: Middle of the interval less the mean: that of a share near 0 or 1 lies nearer to .5 (Agresti and Coull).
+        shift: Middle of the interval less the mean: that of a share near 0 or 1 lies nearer to .5 (Agresti and Coull),
+            that of grades that mostly are one nearer to the others.
         labels: What the labels of each cell add to the error of its system's mean.
         rest: What the judge's grades of each cell add.
         load: Variance that each cell is expected to add.
@@ -85,7 +87,7 @@ class Means:
         fitted: Degrees of freedom spent.
         n: Rows that it rests on.
         queries: Queries of these.
-        shares: The values lie within 0 and 1.
+        ends: Lowest and highest value.
         level: Coverage of intervals.
     """
 
@@ -100,7 +102,7 @@ class Means:
     fitted: FloatArray
     n: IntArray
     queries: IntArray
-    shares: bool
+    ends: tuple[float, float]
     level: float
 
     @property
@@ -118,8 +120,8 @@ class Means:
         freedom = np.maximum(_ratio(load**2, self.cells.by_system(self.load**2), 1.0) - self.fitted, 1.0)
         variance = self.factor * self.cells.by_system(self.parts**2) + self.unseen
         half = -special.stdtrit(freedom, (1.0 - self.level) / 2.0) * np.sqrt(variance)
-        low, high = self.value + self.shift - half, self.value + self.shift + half
-        return (np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)) if self.shares else (low, high)
+        middle = self.value + self.shift
+        return np.clip(middle - half, *self.ends), np.clip(middle + half, *self.ends)
 
     def contrasts(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Sums of means, each times a weight: value, variance, degrees of freedom (Satterthwaite), shape (n_sums,).
@@ -151,8 +153,9 @@ class Means:
         p = holm(np.where(known, 2.0 * special.stdtr(freedom, -t), np.nan))
         half = -special.stdtrit(freedom, alpha / 2.0 / max(int(known.sum()), 1)) * error
         shown = p <= alpha  # Holm's steps decide more than intervals of one level do: these end at 0
-        low = np.where(shown & (value > 0), np.maximum(value - half, 0.0), value - half)
-        high = np.where(shown & (value < 0), np.minimum(value + half, 0.0), value + half)
+        most = np.abs(weights).sum(axis=1) / 2.0 * (self.ends[1] - self.ends[0])
+        low = np.where(shown & (value > 0), np.maximum(value - half, 0.0), np.maximum(value - half, -most))
+        high = np.where(shown & (value < 0), np.minimum(value + half, 0.0), np.minimum(value + half, most))
         return value, low, high, p
 
     def estimates(self, enough: BoolArray) -> list[Estimate]:
@@ -166,8 +169,7 @@ class Means:
                 found.append(plain.model_copy(update={"note": "no row to measure it on"}))
                 continue
             limits = {"low": low, "high": high} if has else {"note": f"{n} rows of {queries} queries: no interval"}
-            inside = min(1.0, max(0.0, value)) if self.shares else value
-            found.append(plain.model_copy(update={"value": inside, **limits}))
+            found.append(plain.model_copy(update={"value": float(np.clip(value, *self.ends)), **limits}))
         return found
 
     def or_else(self, other: "Means", taken: BoolArray) -> "Means":
@@ -227,7 +229,9 @@ def corrected_means(
     experts, corrected = rows.means(0.0, level), rows.means(weight, level)
     alone = np.subtract(*experts.limits()[::-1]) < np.subtract(*corrected.limits()[::-1])
     these, these_alone = rows.means(weight, level, these=True), rows.means(0.0, level, these=True)
-    error = _Sums.of(cells, measured.judge - measured.expert, judge, replace(measured, shares=False))
+    error = _Sums.of(
+        cells, measured.judge - measured.expert, judge, replace(measured, shares=False, ends=(-np.inf, np.inf))
+    )
     return CorrectedMeans(
         experts=experts,
         judge=_Sums.of(cells, measured.judge, judge, measured).means(0.0, level),
@@ -262,6 +266,8 @@ class _Sums:
         whole: The judge's mean of all rows.
         away: Share of the labels that are not the commonest one (of shares: the mean).
         wrong: Share of the labels that are not as the judge has them.
+        distance: Of a label that is away from the commonest one, on average; its square; the square of the distance
+            between a label and a judge's other grade.
         graded: Units.
     """
 
@@ -273,6 +279,7 @@ class _Sums:
     whole: tuple[FloatArray, FloatArray]
     away: FloatArray
     wrong: FloatArray
+    distance: tuple[float, float, float]
     graded: Graded
 
     @classmethod
@@ -287,8 +294,17 @@ class _Sums:
             return found, (sums - rows * found[cells.system]) / np.maximum(n, 1.0)[cells.system]
 
         given = np.where(known, expert, 0.0)
-        step = graded.step or np.inf
+        step = graded.step or TINY  # without steps every other value is away
         centre = 0.0 if graded.shares else _commonest(expert[known])
+        away, wrong = (np.where(known, np.minimum(np.abs(given - other) / step, 1.0), 0.0) for other in (centre, judge))
+        far, off = np.where(known, given - centre, 0.0), np.where(known, given - judge, 0.0)
+        width = np.subtract(*graded.ends[::-1])  # of a label that nobody has seen half of it is thought
+        square = max(graded.step, width / 2.0 if np.isfinite(width) else 0.0) ** 2
+        distance = (
+            _share(far.sum(), away.sum(), 0.0),
+            _share((far * far).sum(), away.sum(), square),
+            _share((off * off).sum(), wrong.sum(), square),
+        )
         return cls(
             cells=cells,
             count=count,
@@ -296,8 +312,9 @@ class _Sums:
             labels=mean(given, count),
             seen=mean(np.where(known, judge, 0.0), count),
             whole=mean(judge, every),
-            away=mean(np.where(known, np.minimum(np.abs(given - centre) / step, 1.0), 0.0), count)[0],
-            wrong=mean(np.where(known, np.minimum(np.abs(given - judge) / step, 1.0), 0.0), count)[0],
+            away=mean(away, count)[0],
+            wrong=mean(wrong, count)[0],
+            distance=(1.0, 1.0, 1.0) if graded.shares else distance,
             graded=graded,
         )
 
@@ -320,18 +337,19 @@ class _Sums:
         seen, rest = cells.by_system(own**2), cells.by_system(whole * (2.0 * own + whole))
         factor = _ratio(few * seen + rest, cells.by_system((own + whole) ** 2), few)
         pull = (1.0 - weight) * 2.0 * PLUS / (queries + 2.0 * PLUS) * others
+        along, squared, off = self.distance
         hidden = [
-            (1.0 - weight) ** 2 * unseen_variance(away, size) + weight**2 * unseen_variance(wrong, size)
+            (1.0 - weight) ** 2 * unseen_variance(away, size) * squared + weight**2 * unseen_variance(wrong, size) * off
             if size
             else 0.0
             for away, wrong, size in zip(self.away.tolist(), self.wrong.tolist(), queries.tolist(), strict=True)
         ]
-        unseen = self.graded.step**2 * np.array(hidden) * others
+        unseen = np.array(hidden) * others
         load = _spread_over(cells, few * seen + unseen, self.count)
         return Means(
             cells=cells,
             value=np.where(n > 0, mean + weight * (self.whole[0] - self.seen[0]), np.nan),
-            shift=pull * (0.5 - mean) if self.graded.shares else np.zeros_like(mean),
+            shift=pull * (0.5 - self.away if self.graded.shares else np.maximum(0.5 - self.away, 0.0)) * along,
             labels=own,
             rest=whole,
             load=load + _spread_over(cells, np.maximum(rest, 0.0), self.every),
@@ -340,7 +358,7 @@ class _Sums:
             fitted=np.full(cells.systems, fitted),
             n=n.astype(np.int64),
             queries=queries.astype(np.int64),
-            shares=self.graded.shares,
+            ends=(0.0, 1.0) if self.graded.shares else self.graded.ends,
             level=level,
         )
 
@@ -348,6 +366,10 @@ class _Sums:
 def _commonest(values: FloatArray) -> float:
     found, count = np.unique(values, return_counts=True)
     return float(found[count.argmax()]) if len(found) else 0.0
+
+
+def _share(over: float, under: float, instead: float) -> float:
+    return float(over / under) if under > 0 else instead
 
 
 def _spread_over(cells: Cells, total: FloatArray, count: FloatArray) -> FloatArray:

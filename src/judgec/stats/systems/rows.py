@@ -19,12 +19,14 @@ class Graded:
         expert: The mean of a row's annotators, NaN where nobody graded it.
         shares: Both lie within 0 and 1.
         step: Distance of two neighbouring grades; 0 on a scale without steps.
+        ends: Lowest and highest value, of shares 0 and 1.
     """
 
     judge: FloatArray
     expert: FloatArray
     shares: bool
     step: float = 1.0
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class SystemRows:
         chosen: Rows whose label was asked for because the judge was unsure of them: no random sample, so that their
             labels correct nothing. None: no row.
         step: Distance of two neighbouring grades; 0 on a scale without steps.
+        ends: Lowest and highest grade.
         wins: Grades are points of a game: 1, .5 and 0.
     """
 
@@ -55,6 +58,7 @@ class SystemRows:
     accept: tuple[FloatArray, FloatArray] | None = None
     chosen: BoolArray | None = None
     step: float = 1.0
+    ends: tuple[float, float] = (-np.inf, np.inf)
     wins: bool = False
 
     @property
@@ -62,7 +66,7 @@ class SystemRows:
         """The statistics that are compared, by name: first the one that decides."""
         if self.wins:
             return {WIN_RATE: Graded(self.judge, self.expert, shares=True)}
-        found = {MEAN: Graded(self.judge, self.expert, shares=False, step=self.step)}
+        found = {MEAN: Graded(self.judge, self.expert, shares=False, step=self.step, ends=self.ends)}
         accept = self.accept
         if accept is None and self.threshold is not None:
             accept = (_at_least(self.judge, self.threshold), _at_least(self.expert, self.threshold))

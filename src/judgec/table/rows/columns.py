@@ -13,6 +13,7 @@ from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.table.table import Row, Table
 
 LEARNED = "learned"  # the column of rows whose queries a judge has learned from
+STRATUM, UNCERTAIN, RANDOM = "stratum", "uncertain", "random"  # the column of ``labels next``: how a row was chosen
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 FEWEST_WORDS = 3  # of a text, on average

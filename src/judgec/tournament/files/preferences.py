@@ -8,12 +8,10 @@ from judgec.labels.rows.items import digest
 from judgec.raters.programs import Program
 from judgec.records.game import Games
 from judgec.table.rows.cells import as_text, is_missing
-from judgec.table.rows.columns import named_here
+from judgec.table.rows.columns import RANDOM, STRATUM, named_here
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened
 from judgec.tournament.files.games import games_of
-
-RANDOM = "random"  # the stratum of ``judgec labels next`` that is a random sample
 
 
 def read_preferences(
@@ -45,10 +43,10 @@ def refuse_chosen(table: Table) -> None:
         InputError: Rows of another stratum than the random one.
     """
     chosen = [
-        f"{table.where(index)}: stratum {as_text(row['stratum'])!r}; only games that were drawn at random can correct "
+        f"{table.where(index)}: stratum {as_text(row[STRATUM])!r}; only games that were drawn at random can correct "
         "win rates. Leave the others out."
         for index, row in enumerate(table.rows)
-        if not is_missing(row.get("stratum")) and as_text(row["stratum"]) != RANDOM
+        if not is_missing(row.get(STRATUM)) and as_text(row[STRATUM]) != RANDOM
     ]
     if chosen:
         raise InputError(chosen)
