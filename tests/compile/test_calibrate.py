@@ -5,7 +5,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from judgec.compile.calibrate import EVIDENCE_C, fit_out_of_fold, fit_source
+from judgec.compile.calibrate import EVIDENCE_C, OUTLIER, fit_out_of_fold, fit_source
 from judgec.compile.calibrate_choice import Data, fit_accept_threshold
 from judgec.raters.calibrator import Calibrator
 from judgec.records.label import FloatArray, IntArray
@@ -63,7 +63,7 @@ def test_fit_out_of_fold_signal_is_found_on_new_queries() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
     assert found.min() > 0.0
     assert np.corrcoef(found @ np.arange(4), target)[0, 1] > 0.7
-    assert {choice.family for choice in graded().choices} == {"multinomial"}
+    assert {choice.family for choice in graded().choices} == {"ordinal"}
     assert sum(choice.chosen for choice in graded().choices) == 1
 
 
@@ -97,19 +97,33 @@ def test_classes_that_are_no_pairs_have_no_other_order() -> None:
     assert (calibrator.family, calibrator.root) == ("multinomial", False)
 
 
-def test_each_cut_between_grades_has_a_regression_of_its_own() -> None:
+def test_cuts_between_grades_share_slopes_and_have_their_own() -> None:
+    """As one regression of all cuts: columns that all share, then those of each; ones that are hardly penalized."""
     evidence, target, cluster = world(240, 4, 7)
     data = Data(None, evidence, target[:, None], cluster, FOUR, np.full((240, 1), -1))
     ((_, ordinal),) = fit_source(data, "evidence", ("ordinal",))
-    scaled = np.clip((evidence - evidence.mean(axis=0)) / evidence.std(axis=0), -3, 3)
+    scaled = np.clip((evidence - evidence.mean(axis=0)) / evidence.std(axis=0), -OUTLIER, OUTLIER)
+    cuts = np.eye(3)
+    columns = np.vstack([np.hstack([scaled, np.kron(cut, scaled), 1e4 * np.tile(cut, (240, 1))]) for cut in cuts])
+    above = np.concatenate([target >= cut for cut in (1, 2, 3)])
+    model = LogisticRegression(C=EVIDENCE_C, fit_intercept=False, max_iter=5_000, tol=1e-9).fit(columns, above)
+    slopes = model.coef_[0][:10] + model.coef_[0][10:40].reshape(3, 10)
     assert ordinal.linear is not None
-    for cut, found, start in zip(
-        ordinal.linear.classes, ordinal.linear.coefficients, ordinal.linear.intercepts, strict=True
-    ):
-        model = LogisticRegression(C=EVIDENCE_C, max_iter=500, tol=1e-9).fit(scaled, target >= cut)
-        np.testing.assert_allclose([*found, start], [*model.coef_[0], *model.intercept_], atol=1e-3)
+    assert ordinal.linear.classes == (1, 2, 3)
+    np.testing.assert_allclose(ordinal.linear.coefficients, slopes, atol=2e-3)
+    np.testing.assert_allclose(ordinal.linear.intercepts, 1e4 * model.coef_[0][40:], atol=2e-3)
     shares = ordinal.model_copy(update={"feature_names": ("",) * 10}).apply(None, evidence).mean(axis=0)
     np.testing.assert_allclose(shares, 0.25, atol=0.02)  # as many of each grade as there are: none is lost between cuts
+
+
+def test_what_is_unlike_every_label_is_graded_by_what_the_grades_share() -> None:
+    evidence, target, cluster = world(240, 4, 3)
+    data = Data(None, evidence, target[:, None], cluster, FOUR, np.full((240, 1), -1))
+    ((_, found),) = fit_source(data, "evidence", ("ordinal",))
+    found = found.model_copy(update={"feature_names": ("",) * 10})
+    far, farther = (found.apply(None, away * (np.eye(1, 10) - np.eye(1, 10, 1))) for away in (5.0, 50.0))
+    assert far.argmax() == 3
+    np.testing.assert_array_equal(far, farther)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -115,6 +115,9 @@ def record(folder: Path) -> dict[str, Json]:
     """Run every command in a folder and record."""
     shutil.copy(SENSORS / "labels.jsonl", folder / "sensors.jsonl")
     shutil.copy(SENSORS / "datasheet.toml", folder / "sensors.datasheet.toml")
+    labels = (SENSORS / "labels.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "half.jsonl").write_text("".join(labels[: len(labels) // 2]), encoding="utf-8")
+    shutil.copy(SENSORS / "datasheet.toml", folder / "half.datasheet.toml")
     questions = [json.loads(line) for line in (SENSORS / "queries.jsonl").read_text().splitlines()][:16]
     (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions))
     catalogue = str(SENSORS / "catalogue")
@@ -133,10 +136,10 @@ def record(folder: Path) -> dict[str, Json]:
         plain = ("--no-evidence", "--optimizer", "labeled")
         do("compile-judge", "sensors.jsonl", *model, *plain, name="compile-judge --lm")
         do("compile-judge", "sensors.jsonl", *model, "--dry-run", name="compile-judge --dry-run")
-    do("compile-judge", "sensors.jsonl", "--name", "i", "--seed", "1", "--json", name="compile-judge --seed")
+    do("compile-judge", "half.jsonl", "--name", "i", "--seed", "1", "--json", name="compile-judge --seed")
     do("judge", "sensors.jsonl", "--judge", "g@1", "--out", "judged.jsonl", "--json")
     do("judge", "queries.jsonl", "--judge", "g@1", "--out", "no.jsonl", "--json", name="judge without answers")
-    do("compare", "g@1", "i@1", "--json")
+    do("compare", "g@1", "i@1", "--labels", "sensors.jsonl", "--json")
     pair = ("--annotators", "*", "--judges", "judge_grade", "--all", "--json")
     do("agreement", "judged.jsonl", *pair)
     do("audit", "--judge", "g@1", "--only", "length,authority", "--items", "8", "--json")

@@ -81,8 +81,13 @@ def test_every_judgment_has_a_reason_that_begins_with_the_grades_own_side(
         assert reason.startswith("In its favour: " if grade > 2 else "Against it: " if grade < 2 else ("In ", "Ag"))
 
 
-PLANTED: dict[str, tuple[str, str]] = {  # what is answered, {} being the reference, and what the reason names
-    "the reference": ("{}", "word for word"),
+PLANTED: dict[str, tuple[str, ...]] = {  # what is answered, {} being the reference, and what the reason may name
+    "the reference": (
+        "{}",
+        "word for word",
+        "numbers of the reference occur",
+        "adds to the question are in the reference",
+    ),
     "nothing": ("", "the answer is empty"),
     "a refusal": (REFUSAL, f'("{REFUSAL}") although'),
     "something else": (ELSEWHERE, "about something else"),
@@ -90,12 +95,12 @@ PLANTED: dict[str, tuple[str, str]] = {  # what is answered, {} being the refere
 }
 
 
-@pytest.mark.parametrize(("answer", "wanted"), PLANTED.values(), ids=PLANTED)
-def test_reason_of_a_planted_answer_names_what_was_planted(
-    sensors: tuple[JudgeTree, list[Item]], answer: str, wanted: str
-) -> None:
+@pytest.mark.parametrize("planted", PLANTED)
+def test_reason_of_a_planted_answer_names_what_was_planted(sensors: tuple[JudgeTree, list[Item]], planted: str) -> None:
     judge, blank = sensors
-    assert of_twelve(judge, [with_answer(item, answer.format(item.text("reference"))) for item in blank], wanted) == 12
+    answer, *wanted = PLANTED[planted]
+    items = [with_answer(item, answer.format(item.text("reference"))) for item in blank]
+    assert of_twelve(judge, items, *wanted) == 12
 
 
 def test_reason_of_a_wrong_number_names_both(sensors: tuple[JudgeTree, list[Item]]) -> None:

@@ -70,16 +70,16 @@ def test_every_verb_takes_home_and_tracking_uri() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("answer", "grade"),
+    ("answer", "accept", "share"),
     [
-        ("It has a plasma resonator from Oslo, reaches 912 GHz, needs 77 kV and was certified in 1931.", 1),
-        ("Bananas ripen much faster in a paper bag beside two apples, as every grocer knows.", 1),
-        ("I don't know, the documentation does not say.", 2),
-        (None, 5),  # the reference itself
+        ("It has a plasma resonator from Oslo, reaches 912 GHz, needs 77 kV and was certified in 1931.", False, 0.95),
+        ("Bananas ripen much faster in a paper bag beside two apples, as every grocer knows.", False, 0.75),
+        ("I don't know, the documentation does not say.", False, 0.95),
+        (None, True, 0.9),  # the reference itself
     ],
 )
-def test_judge_without_a_model_gives_grades_their_literal_meaning(
-    sensors: Path, answer: str | None, grade: int, monkeypatch: pytest.MonkeyPatch
+def test_judge_without_a_model_takes_answers_literally(
+    sensors: Path, answer: str | None, share: float, monkeypatch: pytest.MonkeyPatch, *, accept: bool
 ) -> None:
     """On every query of the test split, which the judge has not learned from."""
     monkeypatch.chdir(sensors)
@@ -91,4 +91,4 @@ def test_judge_without_a_model_gives_grades_their_literal_meaning(
         [{**{name: row[name] for name in names}, "answer": answer or row["reference"]} for row in asked.values()]
     )
     assert len(judged) > 30
-    assert sum(row["grade"] == grade for row in judged) >= 0.9 * len(judged)
+    assert sum(row["accept"] == accept for row in judged) >= share * len(judged)

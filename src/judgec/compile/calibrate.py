@@ -8,6 +8,7 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit, logsumexp, softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import Ridge
 from threadpoolctl import ThreadpoolController
@@ -35,6 +36,7 @@ from judgec.stats.agreement.objective import Objective, parse_objective
 EVIDENCE_C = 0.03  # inverse penalty: about 100 correlated columns want a strong one
 VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
+OUTLIER = 2.0  # standard deviations at which a column of evidence is cut
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
 PRECISE = 1e-5  # the largest slope of the mean loss where a fit ends
@@ -161,8 +163,7 @@ def families_of(source: Source, data: Data) -> tuple[Family, ...]:
     if data.nominal:
         return (*first, "multinomial")
     steps: tuple[Family, ...] = ("isotonic",) if source == "lm" else ()
-    linear: tuple[Family, ...] = ("ordinal", "multinomial") if data.n_grades > 2 else ("ordinal",)
-    return (*first, *steps, *linear)  # with one cut the linear two are the same model
+    return (*first, *steps, "ordinal")
 
 
 def fit_source(data: Data, source: Source, families: Sequence[Family] = ()) -> Iterator[tuple[Family, Calibrator]]:
@@ -209,9 +210,10 @@ def _linear(data: Data, rows: TrainingRows, source: Source, family: Family) -> d
     spread[spread < CONSTANT] = 0.0
     relief = np.ones(columns.shape[1])
     relief[:n_verdict] = VERDICT_RELIEF if source == "both" or number else 1.0
-    scaled = standardize(columns, center, spread, n_verdict, root=data.pairs) * relief
+    scaled = standardize(columns, center, spread, n_verdict, outlier=OUTLIER, root=data.pairs) * relief
     c = VERDICT_C if source == "lm" else EVIDENCE_C
     parts: dict[str, object] = {"center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
+    parts["outlier"] = OUTLIER
     if number:
         model = Ridge(alpha=1.0 / c).fit(scaled, data.truth)
         coefficients, intercepts, classes = model.coef_[None], np.array([model.intercept_]), [0]
@@ -232,48 +234,56 @@ def _logistic(
 ) -> tuple[FloatArray, FloatArray, list[int]]:
     """Multinomial logistic regression, or one a cut between grades: coefficients, intercepts and classes.
 
-    Source: Frank and Hall (2001), A simple approach to ordinal classification, ECML.
+    A coefficient of cuts has a part that all cuts share and one of its own, penalized alike: what is unlike every label
+    is then graded by what the cuts share.
+    Source: Frank and Hall (2001), A simple approach to ordinal classification, ECML; Peterson and Harrell (1990),
+        Partial proportional odds models, Applied Statistics 39.
     """
-    classes, target = np.unique(rows.grade, return_inverse=True)
-    x = np.column_stack([scaled[rows.row], np.ones(len(rows.row))])
+    grades, x = np.unique(rows.grade), np.column_stack([scaled[rows.row], np.ones(len(rows.row))])
+    cuts = ordinal or len(grades) == 2  # of two classes the first one's score is 0
+    scored = np.arange(grades[0] + 1, grades[-1] + 1) if ordinal else grades[1:] if cuts else grades
+    given, n_scores = rows.grade[:, None], len(scored)
+    truth = (given >= scored if cuts else given == scored).astype(np.float64)
+    covariance = c * (np.eye(n_scores) + (1.0 if ordinal and n_scores > 1 else 0.0))
     weight = np.ones(len(x)) if rows.weight is None else rows.weight
-    if ordinal:
-        cuts = list(range(int(classes[0]) + 1, int(classes[-1]) + 1))
-        found = np.vstack([_fit_scores(x, (rows.grade >= cut).astype(np.int64), weight, c)[1:] for cut in cuts])
-        return found[:, :-1], found[:, -1], cuts
-    found = _fit_scores(x, target, weight, c)
-    return found[:, :-1], found[:, -1], list(map(int, classes))
+    found = _fit_scores(x, truth, weight, np.asarray(np.linalg.inv(covariance), dtype=np.float64), cuts=cuts)
+    if cuts and not ordinal:
+        found, scored = np.vstack([np.zeros_like(found), found]), grades
+    return found[:, :-1], found[:, -1], list(map(int, scored))
 
 
-def _fit_scores(x: FloatArray, target: IntArray, weight: FloatArray, c: float) -> FloatArray:
-    """Coefficients of one score a class, of two classes of the second alone, shape (n_classes, n_columns).
+def _fit_scores(
+    x: FloatArray, truth: FloatArray, weight: FloatArray, precision: FloatArray, *, cuts: bool
+) -> FloatArray:
+    """Coefficients of the most likely scores, shape (n_scores, n_columns).
 
-    As scikit-learn's ``LogisticRegression``, whose checks take five times as long as fitting the few rows of verdicts.
+    With independent scores as scikit-learn's ``LogisticRegression``, whose checks take five times as long as fitting
+    the few rows of verdicts.
 
     Args:
-        x: Columns, the last one of ones, whose coefficient is not penalized.
-        target: Classes, 0 .. n_classes - 1.
+        x: Columns, the last one of ones, whose coefficients are not penalized.
+        truth: 1 where a row is of the class, or above the cut, of a score, shape (n_rows, n_scores).
         weight: Of the rows.
-        c: Inverse penalty.
+        precision: Of the coefficients that a column has in all scores: inverse of their covariance before any row.
+        cuts: Each score decides for itself; else one class of all is true.
     """
-    truth, penalty = np.eye(target.max() + 1)[target], np.append(np.full(x.shape[1] - 1, 1.0 / c), 0.0)
-    free = int(truth.shape[1] == 2)  # of two classes the first one's score is 0
-    theta, total = np.zeros((truth.shape[1], x.shape[1])), weight.sum()
+    total, shape = weight.sum(), (truth.shape[1], x.shape[1])
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-        theta[free:] = flat.reshape(-1, x.shape[1])
-        scores = x @ theta.T
-        top = scores.max(axis=1)
-        chances = np.exp(scores - top[:, None])
-        sums = chances.sum(axis=1)
-        value = weight @ (np.log(sums) + top - (truth * scores).sum(axis=1)) + 0.5 * (penalty * theta**2).sum()
-        slopes = ((chances / sums[:, None] - truth) * weight[:, None]).T @ x + penalty * theta
-        return float(value) / total, slopes[free:].ravel() / total
+        theta = flat.reshape(shape)
+        pulled, scores = precision @ theta, x @ theta.T
+        pulled[:, -1] = 0.0
+        if cuts:
+            each, chances = np.logaddexp(0.0, scores).sum(axis=1), expit(scores)
+        else:
+            each, chances = logsumexp(scores, axis=1), softmax(scores, axis=1)
+        value = weight @ (each - (truth * scores).sum(axis=1)) + 0.5 * (theta * pulled).sum()
+        slopes = ((chances - truth) * weight[:, None]).T @ x + pulled
+        return float(value) / total, slopes.ravel() / total
 
-    start = np.zeros(theta[free:].size)
+    start = np.zeros(truth.shape[1] * x.shape[1])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": PRECISE, "ftol": 0.0})
-    theta[free:] = found.x.reshape(-1, x.shape[1])
-    return theta
+    return np.asarray(found.x.reshape(shape))
 
 
 def _isotonic(data: Data, rows: TrainingRows) -> tuple[Steps, ...]:

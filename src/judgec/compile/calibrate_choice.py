@@ -204,8 +204,8 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     """Choose source, family and decision rule together, by the objective, on out-of-fold grades.
 
     Of each source the family with the lowest ranked probability score (Brier score of classes) competes. With verdicts
-    the raw one is the incumbent, of a panel cut points on its value; without, evidence alone with cut points on its
-    expected grade, of two grades or of classes with the likeliest.
+    the raw one is the incumbent, of a panel cut points on its value; without, evidence alone, with its likeliest grade
+    or with cut points on its expected grade, whichever has the higher objective.
     A challenger replaces it when its paired gain is more than one standard error (jackknife over queries) above 0,
     neither kappa nor QWK falls by ``MAY_FALL``, and its probabilities are no worse: a family that predicts worse than
     the incumbent may win on grades by luck and ruin the score. Of several the one with the largest gain ships; equal
@@ -361,9 +361,13 @@ def _options(
                 goal = Objective((*objective.terms, (KAPPA_WEIGHT, "kappa")))
                 grade = _crossed(score, data, fold, goal, seed)
             found.append(("cuts" if verdicts is None else "map", grade, goal))
-        for rule, said, cut_for in reversed(found) if alone and data.n_grades > 2 else found:
+        options = []
+        for rule, said, cut_for in found:
             worth = _cut_score(data, key, predicted) if objective.needs_systems else data.values[said]
-            yield Contender(key, rule, said, _accepts(said, spread, data, fold), worth, cut_for)
+            options.append(Contender(key, rule, said, _accepts(said, spread, data, fold), worth, cut_for))
+        if alone:  # no verdict has to be respected
+            options.sort(key=lambda one: -_statistic(one, objective, data, None).point())
+        yield from options
 
 
 def _cut_score(data: Data, key: Key, predicted: Mapping[Key, FloatArray]) -> FloatArray:

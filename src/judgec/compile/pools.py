@@ -161,7 +161,7 @@ def best_pool(
     if chosen > 1:
         candidate, raw = _candidate(bench, members), pool([said[name] for name in members], bench.scale)
         tried = replace(Rated.of(bench, candidate, raw), graded=found[chosen])
-        gained = gain(found[chosen], _graded(rated[best], bench), objective)
+        gained = gain(found[chosen], found[1], objective)
         by = "undefined" if gained.error is None else f"{gained.error:.4f}"
         shown = f"{gained.value:+.4f} (standard error {by}) out of fold"
         if gained.clear:

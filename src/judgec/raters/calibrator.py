@@ -18,7 +18,7 @@ Source = Literal["lm", "evidence", "both"]
 Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "ridge"]
 
 VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
-OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
+OUTLIER = 3.0  # standard deviations at which a column of evidence was cut until 0.9
 
 
 class Linear(FiniteRecord):
@@ -114,6 +114,7 @@ class Calibrator(FiniteRecord):
         smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
         center: Subtracted from each column before a linear score.
         spread: Divides each column before a linear score.
+        outlier: Standard deviations at which a column of evidence is cut: what is unlike every label must not dominate.
         linear: The logistic part, of ``ridge`` the regression; or None.
         ordinal: True when ``linear`` scores cuts between grades.
         steps: The isotonic part, or empty.
@@ -137,6 +138,7 @@ class Calibrator(FiniteRecord):
     smoothing: float = Field(ge=0, le=1)
     center: tuple[float, ...] = ()
     spread: tuple[float, ...] = ()
+    outlier: float = OUTLIER
     linear: Linear | None = None
     ordinal: bool = False
     steps: tuple[Steps, ...] = ()
@@ -252,7 +254,9 @@ class Calibrator(FiniteRecord):
         if self.linear is None:  # isotonic of numbers, as fitted until 0.9
             return spread_of(np.interp(columns[:, 0], self.steps[0].x, self.steps[0].y), np.array(self.values))
         n_verdict = columns.shape[1] - (0 if self.source == "lm" else len(self.feature_names))
-        scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict, root=self.root)
+        scaled = standardize(
+            columns, np.array(self.center), np.array(self.spread), n_verdict, outlier=self.outlier, root=self.root
+        )
         if trace is not None:
             trace.scaled = scaled
         if not self.of_numbers:
@@ -288,15 +292,21 @@ def above_cuts(probabilities: FloatArray) -> FloatArray:
 
 
 def standardize(
-    columns: FloatArray, center: FloatArray, spread: FloatArray, n_verdict: int, *, root: bool = False
+    columns: FloatArray,
+    center: FloatArray,
+    spread: FloatArray,
+    n_verdict: int,
+    *,
+    outlier: float = OUTLIER,
+    root: bool = False,
 ) -> FloatArray:
-    """Columns centered and scaled; those after the first ``n_verdict`` are cut at ``OUTLIER``, or their root is taken.
+    """Columns centered and scaled; those after the first ``n_verdict`` are cut at ``outlier``, or their root is taken.
 
     ``spread`` 0 marks a column that was constant in training: it becomes 0.
     """
     scaled = (columns - center) / np.where(spread > 0, spread, np.inf)
     rest = scaled[:, n_verdict:]
-    scaled[:, n_verdict:] = np.sign(rest) * np.sqrt(np.abs(rest)) if root else np.clip(rest, -OUTLIER, OUTLIER)
+    scaled[:, n_verdict:] = np.sign(rest) * np.sqrt(np.abs(rest)) if root else np.clip(rest, -outlier, outlier)
     return scaled
 
 

@@ -124,6 +124,11 @@ class Scale(BaseModel):
         return tuple(float(position) for position in range(len(self.grades)))
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest value."""
+        return min(self.values), max(self.values)
+
+    @property
     def step(self) -> float:
         """Distance of two neighbouring grades; 0 on an interval scale, which has no steps."""
         return 0.0 if self.interval else min(high - low for low, high in pairwise(self.values))

@@ -173,11 +173,12 @@ def test_reliability_compiles_and_filters_generated_pairs(tmp_path: Path) -> Non
     with Session(LMSpec.parse("embedded"), home) as session:
         passage = "The pump 3 weighs 31 grams. It is made of steel and was released by the factory."
         good = Pair("How much does the pump 3 weigh?", passage, "31 grams")
-        bad = Pair("Which licence does the harbour relay of Lisbon need?", passage, "44 kilometres of coast")
-        found = ReliabilityJudge("reliability@1", judge, session.ask).faults([good, bad])
+        asked = Pair("Which licence does the harbour relay of Lisbon need?", passage, good.answer)
+        said = Pair(good.query, passage, "44 kilometres of coast")
+        found = ReliabilityJudge("reliability@1", judge, session.ask).faults([good, asked, said])
         assert found[0] == ()
         assert "question_in_passage" in found[1]
-        assert "answer_in_passage" in found[1]
+        assert "answer_in_passage" in found[2]
         raw = judge.judge(
             [Item("1", "1", {"query": good.query, "passage": passage, "answer": "31 grams"})], session.ask
         )

@@ -51,6 +51,7 @@ def _answers(
         np.array([given.get(cell, np.nan) for cell in marks]),
         accept=(np.array(taken), np.array(accepted)) if known else None,
         step=scale.step,
+        ends=scale.ends,
     )
 
 
