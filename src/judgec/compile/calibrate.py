@@ -212,8 +212,11 @@ def _linear(data: Data, rows: TrainingRows, source: Source, family: Family) -> d
     relief[:n_verdict] = VERDICT_RELIEF if source == "both" or number else 1.0
     scaled = standardize(columns, center, spread, n_verdict, outlier=OUTLIER, root=data.pairs) * relief
     c = VERDICT_C if source == "lm" else EVIDENCE_C
-    parts: dict[str, object] = {"center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
-    parts["outlier"] = OUTLIER
+    parts: dict[str, object] = {
+        "center": tuple(map(float, center)),
+        "spread": tuple(map(float, spread)),
+        "outlier": OUTLIER,
+    }
     if number:
         model = Ridge(alpha=1.0 / c).fit(scaled, data.truth)
         coefficients, intercepts, classes = model.coef_[None], np.array([model.intercept_]), [0]

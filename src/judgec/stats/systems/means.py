@@ -279,7 +279,7 @@ class _Sums:
     whole: tuple[FloatArray, FloatArray]
     away: FloatArray
     wrong: FloatArray
-    distance: tuple[float, float, float]
+    distance: FloatArray
     graded: Graded
 
     @classmethod
@@ -300,11 +300,9 @@ class _Sums:
         far, off = np.where(known, given - centre, 0.0), np.where(known, given - judge, 0.0)
         width = np.subtract(*graded.ends[::-1])  # of a label that nobody has seen half of it is thought
         square = max(graded.step, width / 2.0 if np.isfinite(width) else 0.0) ** 2
-        distance = (
-            _share(far.sum(), away.sum(), 0.0),
-            _share((far * far).sum(), away.sum(), square),
-            _share((off * off).sum(), wrong.sum(), square),
-        )
+        over = np.array([far.sum(), (far * far).sum(), (off * off).sum()])
+        under = np.array([away.sum(), away.sum(), wrong.sum()])
+        distance = np.ones(3) if graded.shares else _ratio(over, under, np.array([0.0, square, square]))
         return cls(
             cells=cells,
             count=count,
@@ -314,7 +312,7 @@ class _Sums:
             whole=mean(judge, every),
             away=mean(away, count)[0],
             wrong=mean(wrong, count)[0],
-            distance=(1.0, 1.0, 1.0) if graded.shares else distance,
+            distance=distance,
             graded=graded,
         )
 
@@ -337,7 +335,7 @@ class _Sums:
         seen, rest = cells.by_system(own**2), cells.by_system(whole * (2.0 * own + whole))
         factor = _ratio(few * seen + rest, cells.by_system((own + whole) ** 2), few)
         pull = (1.0 - weight) * 2.0 * PLUS / (queries + 2.0 * PLUS) * others
-        along, squared, off = self.distance
+        along, squared, off = self.distance.tolist()
         hidden = [
             (1.0 - weight) ** 2 * unseen_variance(away, size) * squared + weight**2 * unseen_variance(wrong, size) * off
             if size
@@ -366,10 +364,6 @@ class _Sums:
 def _commonest(values: FloatArray) -> float:
     found, count = np.unique(values, return_counts=True)
     return float(found[count.argmax()]) if len(found) else 0.0
-
-
-def _share(over: float, under: float, instead: float) -> float:
-    return float(over / under) if under > 0 else instead
 
 
 def _spread_over(cells: Cells, total: FloatArray, count: FloatArray) -> FloatArray:
