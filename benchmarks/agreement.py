@@ -39,7 +39,7 @@ from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
 
@@ -125,16 +125,15 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int, objective: str) ->
             tested += split.test
     dataset = with_split(labels, Split((), (), tuple(tested), digests={}), seed)
     judgments = {judge: concatenate([judged[judge] for judged in pooled]) for judge in pooled[0]}
-    how = Resampling(seed=seed)
     nominal = labels.scale.level == "nominal"
-    found = verify(dataset, {judge: judgments[judge] for judge in JUDGES if judge in judgments}, how).agreements
+    found = verify(dataset, {judge: judgments[judge] for judge in JUDGES if judge in judgments}).agreements
     ratings = {judge: ratings_of(dataset, dataset.test, judged) for judge, judged in judgments.items()}
     return Outcome(
         name=name,
         labels=labels,
         objective=objective,
-        agreements={"random": measure(ratings["random"], how, nominal=nominal), **found},
-        differences={(a, b): differences(ratings[a], ratings[b], how, nominal=nominal) for a, b in PAIRS},
+        agreements={"random": measure(ratings["random"], nominal=nominal), **found},
+        differences={(a, b): differences(ratings[a], ratings[b], nominal=nominal) for a, b in PAIRS},
         seconds=time.process_time() - started,
     )
 

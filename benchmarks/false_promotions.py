@@ -43,7 +43,6 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.records.label import LabelSet
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.table.table import Table
 
@@ -180,7 +179,6 @@ def compiled(kind: Kind, seed: int, *, permuted: bool) -> Promoted:
             objective=default_objective(made.labels),
             seed=seed,
             evidence=False,
-            resamples=RESAMPLES,
             folds=kind.folds,
             search=SearchSettings(
                 "own",
@@ -202,7 +200,6 @@ def _before(found: Compiled, settings: CompileSettings) -> bool:
         ratings["compiled"],
         rivals,
         parse_objective(settings.objective),
-        Resampling(resamples=settings.resamples, seed=settings.seed),
         test_use=1,
         majority=ratings["majority"],
         nominal=found.dataset.labels.scale.level == "nominal",

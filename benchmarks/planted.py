@@ -369,7 +369,6 @@ def run(lm: str, size: int, optimizer: str, seed: int, budget: int | None = None
                     lm=spec,
                     objective=default_objective(labels),
                     seed=seed,
-                    resamples=200,  # of intervals, which decide nothing here but the promotion
                     search=SearchSettings(optimizer, reflection, why),
                     caps=CallSettings(cap),
                 )

@@ -47,7 +47,7 @@ from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import weighted_sum
@@ -289,7 +289,7 @@ def _ceiling(compiled: Compiled, aspect: str) -> Mapping[str, Estimate] | None:
     return found.estimates if found.n else None
 
 
-def section(rows: Sequence[Row], labels: LabelSet, what: Resampling, *, brief: bool = False) -> str:
+def section(rows: Sequence[Row], labels: LabelSet, *, brief: bool = False) -> str:
     """The Markdown of one set; in brief a row a model, that of the mean over aspects, by the objective alone."""
     first = rows[0]
     columns = [name for name in ("raw", "best prompt", "compiled", "panel") if any(name in row.ratings for row in rows)]
@@ -298,7 +298,7 @@ def section(rows: Sequence[Row], labels: LabelSet, what: Resampling, *, brief: b
         shown = [
             line
             for model in dict.fromkeys(row.model for row in rows)
-            for line in _lines(rows, model, statistic, columns, what)
+            for line in _lines(rows, model, statistic, columns)
             if not brief or line[1] == (MEAN if len(labels.aspects) > 1 else ALL_ASPECTS)
         ]
         if not shown:
@@ -310,22 +310,20 @@ def section(rows: Sequence[Row], labels: LabelSet, what: Resampling, *, brief: b
     return "\n".join([*lines, "", f"LM calls saved, one a recorded verdict that was read: {calls}.", ""])
 
 
-def _lines(
-    rows: Sequence[Row], model: str, statistic: str, columns: Sequence[str], what: Resampling
-) -> Iterator[tuple[str, ...]]:
+def _lines(rows: Sequence[Row], model: str, statistic: str, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """A model's rows of one table: all aspects together, their mean, each."""
     for row in (row for row in rows if row.model == model):
-        gain = differences(row.ratings[row.shipped], row.ratings["raw"], what, nominal=row.nominal)[statistic]
+        gain = differences(row.ratings[row.shipped], row.ratings["raw"], nominal=row.nominal)[statistic]
         if gain.value is None:
             continue
         name = f"{model} ({row.judges})"
-        cells = [_measured(row, column, statistic, what) for column in columns]
+        cells = [_measured(row, column, statistic) for column in columns]
         ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic])
         yield name, row.aspect, *cells, str(row.members), ceiling, f"{cell(gain, signed=True)}{_shown(gain)}"
         parts = aspects_of(rows, row.group, model)
         if row.aspect == ALL_ASPECTS and len(parts) > 1:
-            means = [_mean_value(parts, column, statistic, what) for column in columns]
-            gain = mean_difference(parts, parts, statistic, what)
+            means = [_mean_value(parts, column, statistic) for column in columns]
+            gain = mean_difference(parts, parts, statistic)
             yield name, MEAN, *means, str(row.members), "-", f"{cell(gain, signed=True)}{_shown(gain)}"
 
 
@@ -334,10 +332,10 @@ def _origin(labels: LabelSet) -> str:
     return f"{origin}." if origin else "The datasheet names no origin."
 
 
-def _measured(row: Row, column: str, statistic: str, what: Resampling) -> str:
+def _measured(row: Row, column: str, statistic: str) -> str:
     if column not in row.ratings:
         return "-"
-    return cell(measure(row.ratings[column], what, nominal=row.nominal).estimates[statistic])
+    return cell(measure(row.ratings[column], nominal=row.nominal).estimates[statistic])
 
 
 def _shown(gain: Estimate) -> str:
@@ -352,25 +350,23 @@ def aspects_of(rows: Sequence[Row], group: str, model: str) -> list[Row]:
     return [row for row in mine if row.aspect != ALL_ASPECTS] or mine
 
 
-def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampling) -> str:
+def _mean_value(parts: Sequence[Row], column: str, statistic: str) -> str:
     if any(column not in row.ratings for row in parts):
         return "-"
     goal = parse_objective(STATISTICS[statistic].objective)
     whole = weighted_sum([(1 / len(parts), goal.statistic(row.ratings[column])) for row in parts])
-    return cell(
-        interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].judge) for row in parts))
-    )
+    return cell(interval(whole).estimate(sum(len(row.ratings[column].judge) for row in parts)))
 
 
-def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, what: Resampling) -> Estimate:
+def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str) -> Estimate:
     """What ``ours`` ship minus what ``theirs`` are raw: the mean over aspects of the differences on the same items."""
     goal = parse_objective(STATISTICS[statistic].objective)
     pairs = [on_both(one.ratings[one.shipped], other.ratings["raw"]) for one, other in zip(ours, theirs, strict=True)]
     one, other = (weighted_sum([(1 / len(pairs), goal.statistic(pair[i])) for pair in pairs]) for i in (0, 1))
-    return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.judge) for a, _ in pairs))
+    return difference_interval(one, other).estimate(sum(len(a.judge) for a, _ in pairs))
 
 
-def between(rows: Sequence[Row], what: Resampling, *, brief: bool = False) -> str:
+def between(rows: Sequence[Row], *, brief: bool = False) -> str:
     """What each model ships beside each model's raw judge, on the same items; in brief by the objective alone."""
     lines: list[str] = []
     for group in dict.fromkeys(row.group for row in rows):
@@ -379,19 +375,17 @@ def between(rows: Sequence[Row], what: Resampling, *, brief: bool = False) -> st
         if len(models) < 2 or len({tuple(row.aspect for row in part) for part in parts.values()}) > 1:
             continue
         for statistic in parts[models[0]][0].statistics[: 1 if brief else 2]:
-            beside = [
-                (one, *(_beside(parts[one], parts[other], statistic, what) for other in models)) for one in models
-            ]
+            beside = [(one, *(_beside(parts[one], parts[other], statistic) for other in models)) for one in models]
             lines += [f"{group}, {statistic_name(statistic)}:", ""]
             lines += [*table(("shipped", *(f"- raw {name}" for name in models)), beside), ""]
     return "\n".join(lines)
 
 
-def _beside(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, what: Resampling) -> str:
-    text = cell(mean_difference(ours, theirs, statistic, what), signed=True)
+def _beside(ours: Sequence[Row], theirs: Sequence[Row], statistic: str) -> str:
+    text = cell(mean_difference(ours, theirs, statistic), signed=True)
     if len(ours) == 1:
         return text
-    each = [mean_difference([one], [other], statistic, what) for one, other in zip(ours, theirs, strict=True)]
+    each = [mean_difference([one], [other], statistic) for one, other in zip(ours, theirs, strict=True)]
     better = sum(gain.low is not None and gain.low > 0 for gain in each)
     worse = sum(gain.high is not None and gain.high < 0 for gain in each)
     return f"{text} ({better} better, {worse} worse)"
@@ -423,20 +417,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"skipped {reason}", file=sys.stderr)
     if not rows:
         sys.exit(f"{options.data}: no set could be compiled. Name another folder, or other sets.")
-    what = Resampling()
     labels = {task.group: task.labels for task in tasks}
     parts, brief = [], []
     for group in dict.fromkeys(row.group for row in rows):
         here = [row for row in rows if row.group == group]
         about = read_label_file(str(labels[group])).labels
-        parts.append(section(here, about, what))
-        brief.append(section(here, about, what, brief=True))
+        parts.append(section(here, about))
+        brief.append(section(here, about, brief=True))
     if skipped:
         parts.append("\n".join(["Sets that do not fit:", "", *(f"- {reason}" for reason in skipped), ""]))
-    print("\n".join([*parts, between(rows, what)]))
+    print("\n".join([*parts, between(rows)]))
     if options.write:
         write("known judges", "\n".join(brief))
-        write("between judges", between(rows, what, brief=True))
+        write("between judges", between(rows, brief=True))
 
 
 if __name__ == "__main__":

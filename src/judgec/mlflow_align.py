@@ -238,8 +238,6 @@ def _raw_gain(compiled: Compiled, settings: CompileSettings) -> Estimate:
     found = difference_interval(
         objective.statistic(ratings["compiled_prompt"]),
         objective.statistic(ratings["uncompiled"]),
-        resamples=settings.resamples,
-        seed=settings.seed,
     )
     return found.estimate(len(ratings["uncompiled"].judge))
 

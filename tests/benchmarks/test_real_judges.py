@@ -16,7 +16,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from judgec.labels.labels import read_label_file
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.measure import Resampling
 from tests.compile.recorded_world import labels, verdicts
 
 SHEET = 'task = "relevance"\n[scale]\nname = "relevance"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
@@ -92,21 +91,20 @@ def test_mean_over_aspects_is_that_of_scikit_learn_and_not_of_pooled_rows(tmp_pa
             np.mean([cohen_kappa_score(expert[a], judge[a], weights="quadratic", labels=grades) for a in expert])
         )
 
-    what = Resampling(resamples=200)
     ours, theirs = aspects_of(rows, "made", "one"), aspects_of(rows, "made", "two")
-    assert mean_difference(ours, ours, "qwk", what).value == pytest.approx(qwk(blind) - qwk(plain))
-    assert mean_difference(ours, theirs, "qwk", what).value == pytest.approx(0.0)
+    assert mean_difference(ours, ours, "qwk").value == pytest.approx(qwk(blind) - qwk(plain))
+    assert mean_difference(ours, theirs, "qwk").value == pytest.approx(0.0)
     (tmp_path / "made.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in labels(4, 2)))
     (tmp_path / "made.datasheet.toml").write_text(SHEET + ORIGIN)
     about = read_label_file(str(tmp_path / "made.jsonl")).labels
-    text = section(rows, about, what)
+    text = section(rows, about)
     assert "made up for a test, CC0." in text
     pooled = next(line for line in text.splitlines() if line.startswith("| one (1) | all"))
     mean = next(line for line in text.splitlines() if line.startswith("| one (1) | mean"))
     assert "**better**" in pooled
     assert "**better**" not in mean
-    assert between(rows, what, brief=True).count("\n| one |") == 1
-    table = between(rows, what)
+    assert between(rows, brief=True).count("\n| one |") == 1
+    table = between(rows)
     assert table.count("\n| one |") == table.count("\n| two |") == 2  # qwk and tau-b
     assert "+.000 [+.000, +.000] (0 better, 0 worse)" in table  # one shipped is what two is raw
 

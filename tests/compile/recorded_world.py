@@ -78,7 +78,7 @@ def world(said: Rows, rows: Rows | None = None, sheet: Datasheet = SHEET) -> tup
 
 def settings_of(home: Path, recorded: RecordedVerdicts, **changes: object) -> CompileSettings:
     spec = LMSpec.parse("recorded:verdicts")
-    settings = CompileSettings("world", home, spec, "qwk", evidence=False, resamples=200, folds=1)
+    settings = CompileSettings("world", home, spec, "qwk", evidence=False, folds=1)
     return changed(settings, optimizer=RECORDED_KIND, recorded=recorded, **changes)
 
 

@@ -106,7 +106,6 @@ def compiled_from(
         objective=objective or default_objective(labels),
         evidence=evidence or lm == "embedded",
         seed=seed,
-        resamples=400,
         folds=folds,
         source=source or {},
     )

@@ -20,7 +20,6 @@ from judgec.errors import UserError
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
-from judgec.stats.agreement.measure import Resampling
 from tests.raters.judgments import judgments
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=2)
@@ -103,7 +102,7 @@ def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is
     n = len(dataset.test)
     # Sure of a right grade, unsure of a wrong one: half of the items each.
     spread = judged([[[0.05, 0.05, 0.9]] if i % 2 else [[0.2, 0.5, 0.3]] for i in range(n)])
-    found = abstention(dataset, spread, Resampling(resamples=100), of=EXACT, below=0.6)
+    found = abstention(dataset, spread, of=EXACT, below=0.6)
     coverage = [point.coverage for point in found.curve]
     assert coverage == sorted(set(coverage), reverse=True)
     assert found.curve[0].coverage == 1.0

@@ -57,7 +57,7 @@ def compiled_with(home: Path, server: FakeOpenAI) -> Compiled:
     labels = read_labels(str(write(home / "labels.jsonl", rows(400))))
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     settings = CompileSettings(
-        "first", home, spec, "kappa", SearchSettings("labeled"), resamples=100, folds=1, caps=CallSettings(4000),
+        "first", home, spec, "kappa", SearchSettings("labeled"), folds=1, caps=CallSettings(4000),
         candidates=CandidateSettings(combine=Combine(cascade=("evidence", spec.model))),
     )  # fmt: skip
     return compiled_on(labels, settings).compiled

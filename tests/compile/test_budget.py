@@ -36,7 +36,7 @@ def settings_at(url: str, home: Path, **changes: object) -> CompileSettings:
     """Of 25 queries."""
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=url)
     settings = CompileSettings(
-        "capped", home, spec, evidence=False, resamples=100, folds=1,
+        "capped", home, spec, evidence=False, folds=1,
         search=SearchSettings("labeled", reflection_spec(spec, None)[0]),
     )  # fmt: skip
     return changed(settings, **changes)

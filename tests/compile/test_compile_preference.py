@@ -46,7 +46,7 @@ def blind(queries: int, *, by_length: bool) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("by_length", [True, False])
 def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp_path: Path, by_length: bool) -> None:
-    settings = CompileSettings("blind", tmp_path, LMSpec.parse("embedded"), "kappa", resamples=200)
+    settings = CompileSettings("blind", tmp_path, LMSpec.parse("embedded"), "kappa")
     made = blind(160, by_length=by_length)  # 48 of them are tested, and 8 errors show the difference
     for row in made[::5]:  # experts err: otherwise nothing would tell length from what they said
         row["preference"] = "b" if row["preference"] == "a" else "a"
@@ -65,7 +65,7 @@ def compiled(folder: Path, **weighs: Any) -> Compiled:
     labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))
     spec = LMSpec.parse(FAKE)
     those = CandidateSettings(own=Candidate(UNCOMPILED, weighing(task_module(labels), **weighs)))
-    settings = CompileSettings("pairs", folder, spec, "kappa", candidates=those, resamples=200, evidence=False)
+    settings = CompileSettings("pairs", folder, spec, "kappa", candidates=those, evidence=False)
     return unsaved(labels, settings)
 
 

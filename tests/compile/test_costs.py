@@ -22,7 +22,6 @@ from judgec.records.ratings import GradePairs, pair
 from judgec.report.cost_table import logged
 from judgec.report.numbers import number
 from judgec.report.page.page import cost_chart
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from tests.compile.recorded_world import compiled_in, labels, report_of, world
 from tests.compile.recorded_world import verdicts as said_of
@@ -79,7 +78,7 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
     rows = [row(name, goal.value(pairs), 1.0) for name, pairs in rated.items()]
     assert (rows[0].dev.value or 0) > (rows[1].dev.value or 0)
     shipped = [
-        replace(one, chosen=one.judge == "narrow", minus_chosen=minus_chosen(one, rated, "narrow", goal, Resampling()))
+        replace(one, chosen=one.judge == "narrow", minus_chosen=minus_chosen(one, rated, "narrow", goal))
         for one in rows
     ]
     assert {one.judge for one in with_front(shipped) if one.pareto} == {"narrow"}
@@ -99,7 +98,7 @@ def test_judges_with_few_items_in_common_are_not_compared() -> None:
     rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
     rows = [row(name, 1.0, 1.0) for name in rated]
     goal = parse_objective("qwk")
-    found = [replace(one, minus_chosen=minus_chosen(one, rated, "one", goal, Resampling())) for one in rows]
+    found = [replace(one, minus_chosen=minus_chosen(one, rated, "one", goal)) for one in rows]
     assert found[1].minus_chosen is not None
     assert found[1].minus_chosen.note.startswith("fewer than 15 labels")
     assert [one.pareto for one in with_front(found)] == [True, False]

@@ -9,7 +9,6 @@ from judgec.raters.calibrator import Calibrator
 from judgec.raters.decision import spread_of
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 
 
@@ -61,10 +60,10 @@ def test_a_judge_farther_off_than_the_median_is_not_promoted_whatever_its_order(
         expert = given.astype(np.int64)
         return GradePairs(expert[:, None], grade, score, nobody[:, None], nobody, cluster, values, 60, interval=True)
 
-    median, how = judge(np.full(120, 60.0)), Resampling(resamples=300)
+    median = judge(np.full(120, 60.0))
     noise = np.random.default_rng(0).permutation(given)
-    settings = {"objective": parse_objective("tau_b"), "resampling": how, "test_use": 1, "majority": median}
+    goal = parse_objective("tau_b")
     for off, promoted in ((0.0, True), (79.0, False)):
-        found = decide(judge(given + off), {"uncompiled": judge(noise)}, **settings)  # type: ignore[arg-type]  # as there
+        found = decide(judge(given + off), {"uncompiled": judge(noise)}, goal, test_use=1, majority=median)
         assert found.promoted == promoted
         assert ("mae" in found.below_majority) != promoted

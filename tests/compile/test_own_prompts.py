@@ -30,7 +30,7 @@ def compiled_with(home: Path, server: FakeOpenAI, prompts: Mapping[str, str], *,
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     settings = CompileSettings(
         "own", home, spec, search=SearchSettings("labeled", prompts=prompts), caps=CallSettings(budget), evidence=False,
-        resamples=100, folds=1,
+        folds=1,
     )  # fmt: skip
     return unsaved(labels, settings)
 

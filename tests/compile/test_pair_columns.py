@@ -16,7 +16,6 @@ from judgec.records.label import Experts, IntArray, Item, LabelSet
 from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.registry import reported
 from tests.raters.judgments import judgments
 
@@ -52,7 +51,7 @@ def test_columns_are_those_worked_out_by_hand() -> None:
         "compiled": judged([0, 1, 2, 2, 0, 2], [False, False, True, True, False, False]),
         "evidence_only": judged([0] * 6, None),
     }
-    found = with_preference_columns({}, dataset(), judges, Resampling(resamples=100))
+    found = with_preference_columns({}, dataset(), judges)
     compiled = found["compiled"].estimates
     assert compiled["accuracy_decided"].value == pytest.approx(2 / 4)  # the tie is wrong, and so is the wrong side
     assert compiled["exact"].value == pytest.approx(4 / 6)
@@ -81,14 +80,14 @@ def test_following_length_is_shown_by_data_only() -> None:
             expert[:, None], judge, judge.astype(float), none[:, None], none, cluster, SCALE.values, n // 2
         )
 
-    by_length, how = beside(length), Resampling(resamples=200)
-    said = follows_length(by_length, by_length, how)
+    by_length = beside(length)
+    said = follows_length(by_length, by_length)
     same = (length == expert).mean()
     assert said.startswith("it has learned length: 100 %")
     assert f" {100 * same:.0f} % " in said
-    assert follows_length(beside(expert), by_length, how) == ""
-    assert follows_length(beside(rng.integers(0, 2, n)), by_length, how) == ""
-    assert follows_length(beside(np.full(n, -1)), by_length, how) == ""
+    assert follows_length(beside(expert), by_length) == ""
+    assert follows_length(beside(rng.integers(0, 2, n)), by_length) == ""
+    assert follows_length(beside(np.full(n, -1)), by_length) == ""
 
 
 def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -> None:
@@ -98,9 +97,7 @@ def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -
     judge = judged([0, 1, 2, 2, 1, 0], None)
     panel = [pair(experts(grade), judge, SCALE, accept_only=False) for grade in (EXPERT, [1, 2, 2, 2, 2, 2])]
     judges = {name: nothing("", reported(interval=False)) for name in ("evidence_only", "compiled_loo", "ceiling")}
-    found = with_preference_columns(
-        judges, dataset(), {}, Resampling(resamples=100), {"compiled_loo": panel, "ceiling": []}
-    )
+    found = with_preference_columns(judges, dataset(), {}, {"compiled_loo": panel, "ceiling": []})
     assert found["compiled_loo"].estimates["accuracy_decided"].value == pytest.approx((4 * 3 / 4 + 1 * 0 / 1) / 5)
     assert found["compiled_loo"].estimates["accuracy_decided"].n == 5
     assert all({"accuracy_decided", "flip_rate"} <= set(column.estimates) for column in found.values())

@@ -30,7 +30,6 @@ from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.cost_table import SIZES
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.verbs.compilation import Compilation, compiled_report
 from judgec.verbs.compile_judge import compile_judge as compile_file
@@ -145,7 +144,7 @@ def test_the_order_of_judges_and_rows_decides_nothing(tmp_path: Path, noise: Noi
     found = []
     for number, order in enumerate(orders):
         label_set, recorded = world(order, rows)
-        settings = settings_of(tmp_path / str(number), recorded, combine=Combine(PoolLimit()), resamples=50)
+        settings = settings_of(tmp_path / str(number), recorded, combine=Combine(PoolLimit()))
         compiled = unsaved(label_set, settings)
         found.append((compiled.shipped.name, compiled.judge.saved()))
     assert found[0] == found[1]
@@ -208,8 +207,7 @@ def members(said: Rows, home: Path, limit: PoolLimit, rows: Rows | None = None, 
     label_set, recorded = world(said, rows, sheet)
     bench = bench_of(label_set, recorded, home)
     choice = choose(bench, [recorded_candidate(bench, name) for name in recorded.judges])
-    how = Resampling(resamples=50)
-    found = best_pool(bench, choice.rated, choice.best.name, choice.uncompiled.name, limit, how, Silent())
+    found = best_pool(bench, choice.rated, choice.best.name, choice.uncompiled.name, limit, Silent())
     return set(found.members)
 
 
@@ -305,9 +303,8 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
     if least is not None:
         assert qwk(report_of(saved), "compiled") >= least
         return
-    ratings, settings = saved.compiled.verification.ratings, saved.compiled.promotion_test.settings
-    how = Resampling(resamples=settings.resamples)
-    against = difference(ratings["compiled"], ratings["best_alone"], QWK, how)
+    ratings = saved.compiled.verification.ratings
+    against = difference(ratings["compiled"], ratings["best_alone"], QWK)
     assert against.high is not None
     assert against.high >= 0  # not shown to be worse; 0 where the best prompt ships alone
 

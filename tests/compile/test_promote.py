@@ -10,13 +10,11 @@ from judgec.compile.promote import Decision, Gain, decide, standing_above
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.jackknife import Interval
 from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.side_by_side import side_by_side
 
-HOW = Resampling(resamples=400)
 TAU_B = parse_objective("tau_b")
 N_QUERIES, PER_QUERY = 24, 3
 
@@ -38,7 +36,7 @@ def contest(noises: dict[str, float], *, n_queries: int = N_QUERIES, test_use: i
     expert, cluster = world(n_queries=n_queries)
     judges = {name: judge(expert, cluster, noise, seed) for seed, (name, noise) in enumerate(noises.items(), 1)}
     compiled = judges.pop("compiled")
-    return decide(compiled, judges, TAU_B, HOW, test_use=test_use, majority=judges.get("majority"), refusal=refusal)
+    return decide(compiled, judges, TAU_B, test_use=test_use, majority=judges.get("majority"), refusal=refusal)
 
 
 def test_clearly_better_judge_is_promoted_against_the_best_rival_by_the_plain_difference() -> None:
@@ -66,7 +64,7 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
 
 def test_difference_that_is_small_enough_to_be_shown_is_not_called_untold() -> None:
     def said(half: float) -> str:
-        return Gain(Interval(0.0, -half, half, 1.0, half / 2, 0.95, 40, 400, 0, "none")).could_show("test queries")
+        return Gain(Interval(0.0, -half, half, 1.0, half / 2, 0.95, 40, "none")).could_show("test queries")
 
     assert "too few to tell" in said(0.3)
     assert "are enough" in said(0.01)
@@ -107,10 +105,10 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     known = (expert >= 3).astype(np.int64), np.ones(len(expert), dtype=np.int64)
     majority = side_by_side(expert, always, *known, cluster, 5, N_QUERIES)
     noise, better = judge(expert, cluster, 1.0, 3), judge(expert, cluster, 0.3, 4)
-    useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, test_use=1, majority=majority)
+    useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, test_use=1, majority=majority)
     assert useless.rival == "uncompiled"
     assert "most frequent grade (tau-b" in useless.reason
-    fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, test_use=2, majority=majority)
+    fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, test_use=2, majority=majority)
     assert not fair.promoted
     assert "majority" not in fair.reason
 
@@ -138,7 +136,7 @@ def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[GradePair
 
 def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> None:
     compiled, majority = skewed((62, 7, 7))  # 76 of 100 right, and all that are not 2 told from the rest
-    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, test_use=1, majority=majority)
+    decision = decide(compiled, {"majority": majority}, TAU_B, test_use=1, majority=majority)
     assert (compiled.target[:, 0] == compiled.judge).mean() == pytest.approx(0.76)
     assert (majority.target[:, 0] == majority.judge).mean() == pytest.approx(0.83)
     assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
@@ -147,12 +145,12 @@ def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> No
     assert "grade: exact .76 against .83, difference -.07" in decision.reason
     assert "better" not in decision.reason
     champion, _ = skewed((40, 7, 7))  # nor does it replace a champion
-    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=2, majority=majority)
+    decision = decide(compiled, {"champion": champion}, TAU_B, test_use=2, majority=majority)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
     assert "most frequent grade" in decision.reason
     compiled, majority = skewed((79, 8, 5))  # not below it
-    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, test_use=1, majority=majority)
+    decision = decide(compiled, {"majority": majority}, TAU_B, test_use=1, majority=majority)
     assert decision.promoted
     assert decision.below_majority == {}
 
@@ -166,22 +164,22 @@ def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
     accept = np.full(240, -1)
     shifted = side_by_side(expert, np.minimum(expert + 1, 4), accept, accept, cluster, 5, 60)
     rival = side_by_side(expert, rough, accept, accept, cluster, 5, 60)
-    decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, test_use=1)
+    decision = decide(shifted, {"uncompiled": rival}, TAU_B, test_use=1)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
     assert "was on kappa -" in decision.reason
-    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, test_use=1).promoted
+    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), test_use=1).promoted
 
 
 def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_called_better() -> None:
     expert, cluster = world()
     compiled, champion, alone = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.9, 2), (0.1, 3)))
-    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"evidence_only": alone})
+    decision = decide(compiled, {"champion": champion}, TAU_B, test_use=1, table={"evidence_only": alone})
     assert decision.promoted
     assert set(decision.above) == {"evidence_only"}
     assert "better" not in decision.reason
     assert "; but evidence alone (." in decision.reason
-    fair = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"uncompiled": champion})
+    fair = decide(compiled, {"champion": champion}, TAU_B, test_use=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
 
 
@@ -189,7 +187,7 @@ def test_row_that_stands_above_is_printed_beside_the_judge_on_the_items_of_that_
     expert, cluster = world()
     compiled, first, other = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.1, 2), (0.1, 3)))
     part = other.masked(np.arange(len(expert)) >= 36)  # asked about half of them
-    above = decide(compiled, {"uncompiled": first, "evidence_only": part}, TAU_B, HOW, test_use=1).above
+    above = decide(compiled, {"uncompiled": first, "evidence_only": part}, TAU_B, test_use=1).above
     taus = {
         name: tuple(kendalltau(expert[rows], said.judge[rows]).statistic for said in (rival, compiled))
         for name, rival, rows in (("uncompiled", first, slice(None)), ("evidence_only", part, part.labelled))
@@ -229,5 +227,5 @@ def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(d
         objective = parse_objective(name)
         whole = objective.value(compiled) - objective.value(rival)
         assert objective.value(poorer) - objective.value(rival) <= whole + 1e-12
-    decision = decide(poorer, {"uncompiled": rival}, TAU_B, Resampling(resamples=50), test_use=1)
+    decision = decide(poorer, {"uncompiled": rival}, TAU_B, test_use=1)
     assert (f"{lost.sum()} of {len(lost)} unscored" in decision.reason) == bool(lost.any())

@@ -24,7 +24,7 @@ from judgec.raters.tree import PromptLeaf
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.objective import parse_objective
 from tests.compile.recorded_world import (
     RECORDED,
@@ -122,7 +122,7 @@ def test_a_judge_that_was_asked_about_half_is_compared_on_that_half(tmp_path: Pa
     both = test["uncompiled"]["n"]
     rated = saved.compiled.verification.ratings
     rivals, qwk = {"uncompiled": rated["uncompiled"]}, parse_objective("qwk")
-    decision = decide(rated["compiled"], rivals, qwk, Resampling(), test_use=1)
+    decision = decide(rated["compiled"], rivals, qwk, test_use=1)
     assert decision.difference.n == both
     assert f"{both} labels of {test['compiled']['n']}" in decision.reason
     assert any(f"uncompiled was asked about {both} of" in note for note in report["notes"])
@@ -141,7 +141,7 @@ def test_what_a_judge_was_not_asked_changes_nothing_of_what_is_known_of_it(tmp_p
     found = saved.compiled.verification.agreements["compiled"]
     assert (found.n, found.unscored) == (len(covered), 0)
     rated = saved.compiled.verification.ratings["compiled"]
-    again = measure(rated.where(rated.labelled), Resampling(resamples=200))
+    again = measure(rated.where(rated.labelled))
     assert again.estimates["qwk"] == found.estimates["qwk"]
     assert set(judged.unscored) == {None, NOT_ASKED}
 
@@ -182,7 +182,7 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
             stated = other if flips and order == "ba" else row["preference"]
             said.append({"item_id": row["item_id"], "judge": "gpt", "order": order, "preference": stated})
     label_set, recorded = world(said, rows, Datasheet())
-    found = compiled_on(label_set, settings_of(tmp_path, recorded, objective="kappa", resamples=100))
+    found = compiled_on(label_set, settings_of(tmp_path, recorded, objective="kappa"))
     judged = found.compiled.verification.judgments["uncompiled"]
     assert judged.flipped is not None
     assert 0 < judged.flipped.sum() < len(judged.flipped) / 2
@@ -223,10 +223,10 @@ def test_differences_are_of_the_rows_that_both_judges_were_asked_about() -> None
     other = ratings([-1, 1, 0, 1, 0, 1], [-1, 0, 0, 0, 0, 1])  # about the last five; of the three in common 1 of 3
     a, b = on_both(one, other)
     assert a.labelled.tolist() == b.labelled.tolist() == [False, True, True, True, False, False]
-    found = differences(one, other, Resampling(resamples=50))["exact"]
+    found = differences(one, other)["exact"]
     assert found.value == pytest.approx(2 / 3 - 1 / 3)
     assert found.n == 3
-    assert measure(other, Resampling(resamples=50)).n == 5
+    assert measure(other).n == 5
 
 
 @pytest.mark.soak

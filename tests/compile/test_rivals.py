@@ -22,7 +22,6 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters import programs
 from judgec.records.judgment import Judgments
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_test_use
 from judgec.table.seal import seal
@@ -139,7 +138,7 @@ def test_champion_on_another_scale_is_not_compared(
 
 def baselines(world: World, **judged: Judgments) -> set[str]:
     found = dict(world.first.compiled.verification.judgments) | judged
-    verified = verify(world.first.compiled.dataset, found, Resampling(resamples=100))
+    verified = verify(world.first.compiled.dataset, found)
     return set(_baselines(verified, evidence_alone=False))
 
 
@@ -163,7 +162,7 @@ def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_prom
     judged["compiled_prompt"] = replace(
         judged["compiled"], grade=expert, probabilities=perfect, score=np.asarray(expert + 1.0, dtype=np.float64)
     )
-    better = replace(contest, verification=verify(contest.dataset, judged, Resampling(resamples=100)))
+    better = replace(contest, verification=verify(contest.dataset, judged))
     decision = better.decide(FamilyState(test_use=1, champion=None))
     assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
     assert set(decision.above) == {"compiled_prompt"}
@@ -174,7 +173,7 @@ def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_th
     labels = read_labels(str(write(tmp_path / "small.jsonl", ROWS)))
     with FakeOpenAI("teachable") as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-        settings = CompileSettings(name="small", home=tmp_path, lm=spec, evidence=False, resamples=400)
+        settings = CompileSettings(name="small", home=tmp_path, lm=spec, evidence=False)
         with session_of(settings) as session:
             one, two = (compile_judge(labels, settings, session, Silent()) for _ in range(2))
             assert one.standing == two.standing == FamilyState(test_use=1, champion=None)

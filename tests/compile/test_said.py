@@ -67,7 +67,7 @@ def prompt(home: Path) -> Outcome:
 
 def pairs(home: Path) -> Outcome:
     labels = read_labels(str(write(home / "pairs.jsonl", test_compile_preference.rows(80))))
-    settings = CompileSettings("pairs", home, LMSpec.parse(FAKE), "kappa", resamples=200, evidence=False)
+    settings = CompileSettings("pairs", home, LMSpec.parse(FAKE), "kappa", evidence=False)
     return compiled_on(labels, settings)
 
 

@@ -9,12 +9,10 @@ import pytest
 from judgec.compile.verify import NO_EVIDENCE, labelled, majority, verify
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
-from judgec.stats.agreement.measure import Resampling
 from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
 
 WORLD = grading_world.rows(60, per_query=2)
-HOW = Resampling(resamples=100)
 
 
 def test_majority_is_the_commonest_train_grade_and_its_accept_the_commonest_accept(tmp_path: Path) -> None:
@@ -56,7 +54,7 @@ def test_all_judges_have_the_same_rows_and_the_same_resamples(plain: Outcome) ->
     for ratings in found.verification.ratings.values():
         assert (ratings.target == one.target).all()
         assert (ratings.cluster == one.cluster).all()
-    twice = [verify(found.dataset, found.verification.judgments, HOW).agreements for _ in range(2)]
+    twice = [verify(found.dataset, found.verification.judgments).agreements for _ in range(2)]
     assert twice[0] == twice[1]
 
 

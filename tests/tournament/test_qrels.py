@@ -25,7 +25,7 @@ def entries(own_ids: Mapping[str, str] | None = None, **rankings: tuple[tuple[st
 
 
 def table(found: Relevance, given: Entries, agent: str) -> Mapping[str, float | None]:
-    table = retrieval_table(given, found, resamples=40)
+    table = retrieval_table(given, found)
     assert table is not None
     return {name: estimate.value for name, estimate in table.by_agent[agent].items()}
 

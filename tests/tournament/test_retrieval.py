@@ -23,7 +23,7 @@ GRADES = {("q1", "a"): 2, ("q1", "b"): 1, ("q2", "a"): 2, ("q2", "c"): 1, ("q3",
 
 
 def test_retrieval_means_are_those_worked_out_by_hand() -> None:
-    table = known(retrieval_table(ENTRIES, given(GRADES), resamples=100))
+    table = known(retrieval_table(ENTRIES, given(GRADES)))
     x, y = table.by_agent["x"], table.by_agent["y"]
     # x at >= 1: first relevant at 1, 1, never; at >= 2: at 1, 3, never. y has no ranking of q3.
     assert x["MRR(rel=1)@5"].value == pytest.approx((1 + 1 + 0) / 3)
@@ -42,7 +42,7 @@ def test_retrieval_means_are_those_worked_out_by_hand() -> None:
 
 def test_nothing_retrieved_counts_0_where_a_relevant_document_is_known() -> None:
     entries = replace(ENTRIES, retrieved={**ENTRIES.retrieved, ("q3", "y"): ()})
-    table = known(retrieval_table(entries, given(GRADES), resamples=100))
+    table = known(retrieval_table(entries, given(GRADES)))
     y = table.by_agent["y"]
     assert {found.n for found in y.values()} == {3}
     assert y["MRR(rel=1)@5"].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
@@ -53,14 +53,14 @@ def test_nothing_retrieved_counts_0_where_a_relevant_document_is_known() -> None
     pair = next(row for row in table.differences if row[2] == "MRR(rel=1)@5")
     assert pair[3].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
     assert pair[3].n == 3
-    unknown = known(retrieval_table(entries, given({**GRADES, ("q3", "z"): 0}), resamples=100))
+    unknown = known(retrieval_table(entries, given({**GRADES, ("q3", "z"): 0})))
     assert (unknown.by_agent["x"]["nDCG@5"].n, unknown.by_agent["y"]["nDCG@5"].n) == (3, 2)
 
 
 def test_nothing_retrieved_is_a_relevant_document_missed_also_where_only_another_agents_pool_has_it() -> None:
     entries = replace(ENTRIES, retrieved={**ENTRIES.retrieved, ("q3", "x"): ("z",), ("q3", "y"): ()})
     relevance = Relevance(grades=GRADES, reasons={}, unscored={}, judged=True, best=2)
-    table = known(retrieval_table(entries, relevance, resamples=100))
+    table = known(retrieval_table(entries, relevance))
     assert (table.by_agent["x"]["MRR(rel=2)@5"].n, table.by_agent["y"]["MRR(rel=2)@5"].n) == (3, 3)
     assert table.by_agent["y"]["MRR(rel=2)@5"].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
 
@@ -73,14 +73,14 @@ def test_means_with_nothing_retrieved_are_those_of_ir_measures_over_all_queries_
     }
     names = measures(2)
     theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in names], qrels, run)
-    ours = known(retrieval_table(entries, given(GRADES), resamples=100)).by_agent["y"]
+    ours = known(retrieval_table(entries, given(GRADES))).by_agent["y"]
     for name in names:
         assert ours[name].value == pytest.approx(theirs[ir_measures.parse_measure(name)])
 
 
 def test_documents_without_a_judgment_take_their_query_out_instead_of_counting_as_irrelevant() -> None:
     relevance = Relevance(grades=GRADES, reasons={}, unscored={("q1", "c"): "no reply"}, judged=True, best=2)
-    table = known(retrieval_table(ENTRIES, relevance, resamples=100))
+    table = known(retrieval_table(ENTRIES, relevance))
     assert table.by_agent["x"]["MRR(rel=1)@5"].n == 2
     assert table.by_agent["x"]["MRR(rel=1)@5"].value == pytest.approx(0.5)
 
@@ -92,7 +92,7 @@ def test_without_rankings_there_is_no_table_and_binary_grades_have_one_threshold
 
 def test_judge_of_three_grades_has_both_thresholds_even_where_no_document_is_very_relevant() -> None:
     relevance = Relevance(grades={("q1", "a"): 1, ("q2", "a"): 0}, reasons={}, unscored={}, judged=True, best=2)
-    table = known(retrieval_table(ENTRIES, relevance, resamples=100))
+    table = known(retrieval_table(ENTRIES, relevance))
     assert table.by_agent["x"]["MRR(rel=2)@5"].value == 0.0
     assert table.by_agent["x"]["MAP(rel=1)"].value == pytest.approx(1 / 2)
 

@@ -12,7 +12,6 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.scale import Scale
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.jackknife import interval
@@ -124,13 +123,12 @@ def abstain(judgments: Judgments, below: float, of: str, scale: Scale) -> Judgme
     )
 
 
-def abstention(dataset: Dataset, tested: Judgments, how: Resampling, *, of: str, below: float | None) -> Abstention:
+def abstention(dataset: Dataset, tested: Judgments, *, of: str, below: float | None) -> Abstention:
     """Measures what abstaining brings on test.
 
     Args:
         dataset: Whose test items were judged.
         tested: The compiled judge's judgments of them.
-        how: How intervals are made.
         of: From ``agreement_of``.
         below: The threshold asked for, or None.
     """
@@ -138,10 +136,10 @@ def abstention(dataset: Dataset, tested: Judgments, how: Resampling, *, of: str,
     rows = graded_rows(test, tested, of, dataset.labels.scale)
     labelled = int((_expert(test, of)[..., 0] != UNLABELLED)[tested.asked].sum())
     cuts = [0.0, *_quantiles(rows.confidence, labelled)]
-    points = (_point(rows, cut, labelled, how) for cut in reversed(cuts))
+    points = (_point(rows, cut, labelled) for cut in reversed(cuts))
     by_coverage = {point.coverage: point for point in points}  # of equal ones the lowest threshold
     curve = tuple(by_coverage[coverage] for coverage in sorted(by_coverage, reverse=True))
-    return Abstention(of, curve, None if below is None else _point(rows, below, labelled, how))
+    return Abstention(of, curve, None if below is None else _point(rows, below, labelled))
 
 
 def graded_rows(part: Part, judgments: Judgments, of: str, scale: Scale) -> GradedRows:
@@ -175,11 +173,11 @@ def _quantiles(confidence: FloatArray, labelled: int) -> list[float]:
     return [float(falling[count - 1]) for count in counts if 0 < count <= len(falling)]
 
 
-def _point(rows: GradedRows, below: float, labelled: int, how: Resampling) -> CoveragePoint:
+def _point(rows: GradedRows, below: float, labelled: int) -> CoveragePoint:
     kept = rows.confidence >= below
     n = int(kept.sum())
     if not n:
-        return CoveragePoint(below, 0.0, Estimate(value=None, note="nothing is left to score", level=how.level))
+        return CoveragePoint(below, 0.0, Estimate(value=None, note="nothing is left to score"))
     agrees = rows.agrees[kept]
     share = table_statistic(
         "exact",
@@ -190,7 +188,7 @@ def _point(rows: GradedRows, below: float, labelled: int, how: Resampling) -> Co
         n_clusters=int(rows.cluster.max()) + 1,
         weight=np.concatenate([agrees, 1.0 - agrees]),
     )
-    found = interval(share, level=how.level, resamples=how.resamples, seed=how.seed)
+    found = interval(share)
     return CoveragePoint(below, n / labelled, found.estimate(n))
 
 

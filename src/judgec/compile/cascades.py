@@ -30,7 +30,6 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import NOT_ASKED, Judgments
 from judgec.records.label import FloatArray
 from judgec.report.numbers import number, objective_name, percent, show
-from judgec.stats.agreement.measure import Resampling
 
 SHARES = np.arange(1, 20) / 20  # of dear calls that are tried
 NEAR = 0.02  # of the items: how far from a share a threshold may be moved into a wider gap
@@ -216,16 +215,16 @@ def outcome(bench: Bench, part: Part, made: MadeCascade, tested: Tested, setting
         settings: Of the intervals.
     """
     assert settings.candidates.combine.cascade is not None  # made with one
-    names, how = settings.candidates.combine.cascade, Resampling(resamples=settings.resamples, seed=settings.seed)
+    names = settings.candidates.combine.cascade
     cheap, dear, whole = (ratings_of(bench.dataset, part, one) for one in (tested.cheap, tested.dear, tested.whole))
     assert tested.whole.escalated is not None  # a cascade's judgments say it
     asked = tested.whole.asked
     n, count = int(asked.sum()), int((tested.whole.escalated & asked).sum())
     share = count / n if n else 0.0
-    minus = difference(whole, dear, bench.objective, how)
+    minus = difference(whole, dear, bench.objective)
     held = f"{names[0]}, then {names[1]} on {percent(share)} of the items: "
     held += f"{show(minus, 3, sign=True)} against {names[1]} alone"
-    alone = difference(cheap, dear, bench.objective, how)
+    alone = difference(cheap, dear, bench.objective)
     if alone.low is not None and alone.low > -MARGIN:
         held += f"; {names[0]} alone keeps the promise, too, with {show(alone, 3, sign=True)}"
     fails = [*filter(None, [made.note]), *_failures(names[1], share, minus)]

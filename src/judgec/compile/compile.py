@@ -42,7 +42,6 @@ from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.language import languages_of
 from judgec.report.numbers import percent
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.significance import level_for_test_use
 
@@ -111,15 +110,13 @@ def compile_split(work: Work, data: Dataset, every: Dataset, plan: CallPlan, of:
         of: Which split it is, for the watch; empty with the single one.
     """
     settings, watch, pooled, cascade = work.settings, work.watch, None, None
-    bench, how = _bench(work, data), Resampling(resamples=settings.resamples, seed=settings.seed)
+    bench = _bench(work, data)
     choice = _chosen(work, bench, plan)
     shipped = choice.best.candidate
     judge = evidence_only(bench, shipped) if settings.no_model else choice.best.judge
     if settings.candidates.combine.pool is not None:
         those = {name: one for name, one in choice.rated.items() if one.graded is not None}
-        pooled = best_pool(
-            bench, those, shipped.name, choice.uncompiled.name, settings.candidates.combine.pool, how, watch
-        )
+        pooled = best_pool(bench, those, shipped.name, choice.uncompiled.name, settings.candidates.combine.pool, watch)
         judge = pooled.judge or pooled.single
         if pooled.judge is not None and pooled.rated is not None:
             shipped = pooled.rated.candidate

@@ -33,7 +33,6 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.report.cases import BrowsedCase
 from judgec.report.numbers import brackets, signed
 from judgec.report.page.page import Found
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, Statistic, mean
 from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.paired_gain import paired_gain
@@ -278,7 +277,7 @@ def decide_means(
     """
     rival, units = CHAMPION if CHAMPION in test else UNCOMPILED, contest.units
     means, n = (test[COMPILED].means(), test[rival].means()), len(test[COMPILED].cluster)
-    found = {name: gain(one, means[1][name], Resampling(), test_use=test_use) for name, one in means[0].items()}
+    found = {name: gain(one, means[1][name], test_use=test_use) for name, one in means[0].items()}
     first = next(iter(found.values()))
     difference = first.interval
     value = f"{signed(difference.value or 0.0, 3)} {brackets(difference.low, difference.high, 3, sign=True)}".rstrip()

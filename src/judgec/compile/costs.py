@@ -27,7 +27,6 @@ from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 
 EVIDENCE_ROW = "evidence alone"
@@ -54,45 +53,40 @@ def judge_costs(
     """
     if settings.lm.no_model:
         return ()
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
     ships = ships or EVIDENCE_ROW
     recorded = bench.recorded is not None
     graded = {one.name: one.graded for one in (*choice.rated.values(), *made) if one.graded is not None}
     rows = list(
-        _compared(bench, [*choice.rated.values(), *made], how) if recorded else _searched(bench, choice, made, settings)
+        _compared(bench, [*choice.rated.values(), *made]) if recorded else _searched(bench, choice, made, settings)
     )
     part = bench.learned if recorded else bench.dataset.dev
     if bench.evidence is not None and part.items:
         alone = evidence_only(bench, choice.best.candidate)
         graded[EVIDENCE_ROW] = ratings_of(bench.dataset, *out_of_fold(alone, part))
-        value = worth(graded[EVIDENCE_ROW], bench.objective, how)
+        value = worth(graded[EVIDENCE_ROW], bench.objective)
         split = TRAIN_AND_DEV if recorded else ON_DEV
         rows.append(JudgeCost(EVIDENCE_ROW, "evidence", 0.0, 0.0, value, pareto=False, chosen=False, split=split))
     if recorded and ships in graded:
-        rows = [replace(row, minus_chosen=minus_chosen(row, graded, ships, bench.objective, how)) for row in rows]
+        rows = [replace(row, minus_chosen=minus_chosen(row, graded, ships, bench.objective)) for row in rows]
     rows = with_front([replace(row, chosen=row.judge == ships) for row in rows])
     return tuple(sorted(rows, key=lambda row: (row.dev.value is None, -(row.dev.value or 0.0), row.judge)))
 
 
-def minus_chosen(
-    row: JudgeCost, graded: Mapping[str, GradePairs], ships: str, objective: Objective, how: Resampling
-) -> Estimate:
+def minus_chosen(row: JudgeCost, graded: Mapping[str, GradePairs], ships: str, objective: Objective) -> Estimate:
     """What a judge is worth above the one that ships, on the items that both were asked about."""
     if row.judge not in graded:
         return Estimate(value=None, note=row.dev.note or NOT_CALIBRATED)
     common = in_common(graded[row.judge], graded[ships])
     if common < LEAST:
         return Estimate(value=None, note=f"fewer than {LEAST} labels in common with {ships}", n=common)
-    return difference(graded[row.judge], graded[ships], objective, how)
+    return difference(graded[row.judge], graded[ships], objective)
 
 
-def _compared(bench: Bench, rated: Sequence[Rated], how: Resampling) -> Iterator[JudgeCost]:
+def _compared(bench: Bench, rated: Sequence[Rated]) -> Iterator[JudgeCost]:
     for one in rated:
         if one.bill is not None and one.bill.asked:
             value = (
-                Estimate(value=None, note=NOT_CALIBRATED)
-                if one.graded is None
-                else worth(one.graded, bench.objective, how)
+                Estimate(value=None, note=NOT_CALIBRATED) if one.graded is None else worth(one.graded, bench.objective)
             )
             kind, calls, usd = kind_of(bench.rater(one.candidate)), one.bill.calls_per_item, one.bill.usd_per_1000
             usd = _listed(bench, one.candidate.rater, one.bill) if usd is None else usd
@@ -117,11 +111,10 @@ def _searched(bench: Bench, choice: Choice, made: Sequence[Rated], settings: Com
         price = asked_once(one.module, items, settings.lm)
         usd, value = None if price.usd is None else 1000 * price.usd / n, Estimate(value=at.value, n=at.items)
         yield JudgeCost(name, "prompt", price.calls / n, usd, value, pareto=False, chosen=False, split=ON_DEV)
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
     for rated in made if items else ():
         assert rated.bill is not None  # of a cascade
         rows = range(len(bench.dataset.train), len(bench.learned))
-        value = worth(ratings_of(bench.dataset, bench.dataset.dev, rated.raw.subset(rows)), bench.objective, how)
+        value = worth(ratings_of(bench.dataset, bench.dataset.dev, rated.raw.subset(rows)), bench.objective)
         calls, usd = rated.bill.calls_per_item, rated.bill.usd_per_1000
         yield JudgeCost(rated.name, "cascade", calls, usd, value, pareto=False, chosen=False, split=ON_DEV)
 

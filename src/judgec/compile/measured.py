@@ -32,7 +32,6 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import compares
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling
 
 MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts
 
@@ -90,10 +89,9 @@ def measured(
     """
     dataset, last, tested = parts.pooled, made[-1], made[: len(parts.tested)]
     labels, judge = dataset.labels, last.judge
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
-    found = verify(dataset, {name: parts.pool([one.judged[name] for one in tested]) for name in tested[0].judged}, how)
+    found = verify(dataset, {name: parts.pool([one.judged[name] for one in tested]) for name in tested[0].judged})
     bare = ratings_of(dataset, dataset.test, parts.pool([one.bare for one in tested if one.bare is not None]))
-    gain = differences(found.ratings["compiled"], bare, how, nominal=labels.scale.level == "nominal")
+    gain = differences(found.ratings["compiled"], bare, nominal=labels.scale.level == "nominal")
     refusal, unread = _refusal(labels, settings, judge, found), _unread(found)
     if unread or settings.no_model:
         gain = {name: Estimate(value=None, note=unread or NO_PROMPT) for name in gain}
@@ -104,7 +102,7 @@ def measured(
     several = tuple(one.rated for one in tried if one is not None and one.rated is not None)
     combined: dict[str, object] = {} if cascade is None else {"cascade": cascade.to_json()}
     if last.pooled is not None:
-        combined["panel"] = _panel(last, found, how)
+        combined["panel"] = _panel(last, found)
     return Compiled(
         dataset=dataset,
         judge=judge,
@@ -128,13 +126,13 @@ def measured(
     )
 
 
-def _panel(last: Made, found: Verification, how: Resampling) -> dict[str, object]:
+def _panel(last: Made, found: Verification) -> dict[str, object]:
     """The report's ``panel``."""
     pooled, bench = last.pooled, last.bench
     assert pooled is not None  # the caller has looked
     assert bench.recorded is not None  # pools are of several candidates
     ids = [item.item_id for item in bench.learned.items]
-    adds, ratings = pooled.adds(bench, last.choice.rated, how), found.ratings
+    adds, ratings = pooled.adds(bench, last.choice.rated), found.ratings
     return {
         "kind": pooled.kind,
         "members": [
@@ -142,7 +140,7 @@ def _panel(last: Made, found: Verification, how: Resampling) -> dict[str, object
             for name, one in adds.items()
         ],
         "incumbent": last.choice.best.name,
-        "gain": difference(ratings["compiled"], ratings[COMPILED_SINGLE], bench.objective, how).to_json(),
+        "gain": difference(ratings["compiled"], ratings[COMPILED_SINGLE], bench.objective).to_json(),
         **({"curve": [one.to_json() for one in pooled.curve]} if pooled.curve else {}),
     }
 
@@ -192,8 +190,7 @@ def _earlier(
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: JudgeTree, found: Verification) -> str:
     reads_model = judge.asks_lm and not settings.lm.no_model
     if compares(labels.task) and not reads_model and "reference" not in labels.fields:
-        how = Resampling(resamples=settings.resamples, seed=settings.seed)
-        length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
+        length = follows_length(found.ratings["compiled"], found.ratings[LONGEST])
         why = "a preference judge needs a model's verdict or a reference, and this one reads neither"
         return f"{why}{f'; {length}' if length else ''}"
     return ""

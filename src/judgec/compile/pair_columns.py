@@ -14,14 +14,7 @@ from judgec.records.label import UNLABELLED, Experts, IntArray, Item
 from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.report.numbers import brackets, percent, signed
-from judgec.stats.agreement.measure import (
-    NOTHING_SCORED,
-    Resampling,
-    compared_rows,
-    measure,
-    panel_statistic,
-    statistic_of,
-)
+from judgec.stats.agreement.measure import NOTHING_SCORED, compared_rows, measure, panel_statistic, statistic_of
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.jackknife import difference_interval, interval
 
@@ -39,7 +32,6 @@ def with_preference_columns(
     agreements: Mapping[str, Agreement],
     dataset: Dataset,
     judgments: Mapping[str, Judgments],
-    how: Resampling,
     panels: Mapping[str, Sequence[GradePairs]] | None = None,
 ) -> dict[str, Agreement]:
     """Every judge's column with ``accuracy_decided``, ``flip_rate`` and ``as_longest``, and the baseline ``longest``.
@@ -52,7 +44,6 @@ def with_preference_columns(
         agreements: By judge, on the test items.
         dataset: Of preferences.
         judgments: By judge.
-        how: How intervals are made.
         panels: Ratings beside each expert's, by column: of the experts themselves, and of the compiled judge.
     """
     test, scale = dataset.test, dataset.labels.scale
@@ -60,21 +51,21 @@ def with_preference_columns(
     columns = {name: replace(column, estimates={**column.estimates, **_UNKNOWN}) for name, column in agreements.items()}
     for name, panel in (panels or {}).items():
         beside = next((other for key, other in (panels or {}).items() if key != name and other and panel), ())
-        decided = {"accuracy_decided": _decided(panel, scale.position(TIE), how, beside)}
+        decided = {"accuracy_decided": _decided(panel, scale.position(TIE), beside)}
         columns[name] = replace(columns[name], estimates={**columns[name].estimates, **decided})
     for name, judged in everyone.items():
         ratings = pair(test.experts, judged, scale, accept_only=False)
-        column = columns[name] if name in agreements else measure(ratings, how, nominal=True)
+        column = columns[name] if name in agreements else measure(ratings, nominal=True)
         extra = {
-            "accuracy_decided": _decided([ratings], scale.position(TIE), how),
-            "flip_rate": flip_rate(judged, test.experts.cluster, how),
-            AS_LONGEST: _as_longest(ratings, everyone[LONGEST], test.experts, how),
+            "accuracy_decided": _decided([ratings], scale.position(TIE)),
+            "flip_rate": flip_rate(judged, test.experts.cluster),
+            AS_LONGEST: _as_longest(ratings, everyone[LONGEST], test.experts),
         }
         columns[name] = replace(column, estimates={**column.estimates, **extra})
     return columns
 
 
-def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) -> str:
+def follows_length(judge: GradePairs, by_length: GradePairs) -> str:
     """Evidence that a judge follows length rather than the experts, or empty where there is none.
 
     It is shown where more of its verdicts are those of ``longest`` than the experts', paired by query.
@@ -82,7 +73,6 @@ def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) ->
     Args:
         judge: Beside the experts.
         by_length: ``longest``, of the same rows.
-        how: How the interval is made.
     """
     known = judge.graded & (judge.judge != UNSCORED)
     as_experts = judge.where(known)
@@ -90,7 +80,7 @@ def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) ->
         return ""
     as_longest = replace(as_experts, target=by_length.where(known).judge[:, None])
     shares = [statistic_of("exact", ratings) for ratings in (as_longest, as_experts)]
-    found = difference_interval(*shares, level=how.level, resamples=how.resamples, seed=how.seed)
+    found = difference_interval(*shares)
     if found.low is None or found.low <= 0:
         return ""
     length, experts = (share.point() for share in shares)
@@ -120,29 +110,29 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
     )
 
 
-def _decided(panel: Sequence[GradePairs], tie: int, how: Resampling, beside: Sequence[GradePairs] = ()) -> Estimate:
+def _decided(panel: Sequence[GradePairs], tie: int, beside: Sequence[GradePairs] = ()) -> Estimate:
     decided, others = (
         [r.where(((r.target >= 0) & (r.target != tie)).any(axis=1)) for r in ratings] for ratings in (panel, beside)
     )
     statistic = panel_statistic("decided", decided, others)
     if statistic is None:
-        return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
-    found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
+        return Estimate(value=None, note=NOTHING_SCORED)
+    found = interval(statistic)
     return found.estimate(sum(len(compared_rows("decided", r).judge) for r in decided))
 
 
-def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts, how: Resampling) -> Estimate:
+def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts) -> Estimate:
     """Of the labelled pairs that the judge gave a verdict on."""
     labelled = experts.target[..., 0].ravel() != UNLABELLED
     compared = replace(ratings, target=by_length.grade.reshape(-1, 1)[labelled])
-    return measure(compared, how, nominal=True).estimates["exact"]
+    return measure(compared, nominal=True).estimates["exact"]
 
 
-def flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:
+def flip_rate(judged: Judgments, cluster: IntArray) -> Estimate:
     """The share of scored pairs whose verdict changed with the order of the answers."""
     if judged.flipped is None or not judged.scored.any():
-        return Estimate(value=None, note=ONE_ORDER, level=how.level)
+        return Estimate(value=None, note=ONE_ORDER)
     flipped = judged.flipped[judged.scored].astype(np.float64)
     statistic = mean(flipped, cluster[judged.scored], n_clusters=int(cluster.max()) + 1, bounds=SHARE)
-    found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
+    found = interval(statistic)
     return found.estimate(len(flipped))

@@ -29,7 +29,6 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.report.numbers import objective_name
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.intervals.paired_gain import PairedGain
 from judgec.stats.intervals.resampling import standard_error
 from judgec.table.rows.columns import shortly
@@ -98,13 +97,12 @@ class PoolFound:
         """``mean`` or ``single``."""
         return SINGLE if self.judge is None else MEAN
 
-    def adds(self, bench: Bench, rated: Mapping[str, Rated], how: Resampling) -> dict[str, Estimate]:
+    def adds(self, bench: Bench, rated: Mapping[str, Rated]) -> dict[str, Estimate]:
         """What the pool loses without each member, out of fold on train and dev.
 
         Args:
             bench: What it was made from.
             rated: The candidates.
-            how: Of the intervals.
         """
         if self.judge is None:
             return {name: Estimate(value=None, note=ONLY) for name in self.members}
@@ -117,11 +115,11 @@ class PoolFound:
 
         whole = of(self.members)
         others = {name: [one for one in self.members if one != name] for name in self.members}
-        return {name: difference(whole, of(rest), bench.objective, how) for name, rest in others.items()}
+        return {name: difference(whole, of(rest), bench.objective) for name, rest in others.items()}
 
 
 def best_pool(
-    bench: Bench, rated: Mapping[str, Rated], best: str, beside: str, limit: PoolLimit, how: Resampling, watch: Watch
+    bench: Bench, rated: Mapping[str, Rated], best: str, beside: str, limit: PoolLimit, watch: Watch
 ) -> PoolFound:
     """The mean of several candidates, where it is clearly better than the best of them.
 
@@ -131,7 +129,6 @@ def best_pool(
         best: The best single one.
         beside: Whom all were compared with.
         limit: How many.
-        how: Of the intervals that are reported.
         watch: Told what happens.
     """
     objective, part = bench.objective, bench.learned
@@ -156,7 +153,7 @@ def best_pool(
     for n in sizes:
         bill = bill_of(bench, bench.rater(rated[best].candidate) if n == 1 else _mean(bench, order[:n]))
         error = standard_error(objective.statistic(found[n]))
-        curve.append(PanelSize(n, bill, worth(found[n], objective, how), error, below[n], chosen=n == chosen))
+        curve.append(PanelSize(n, bill, worth(found[n], objective), error, below[n], chosen=n == chosen))
     tried, note = None, f"no panel is clearly better than {best} alone"
     if chosen > 1:
         candidate, raw = _candidate(bench, members), pool([said[name] for name in members], bench.scale)

@@ -16,7 +16,6 @@ from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import NAMES, number, objective_name, percent, show
 from judgec.report.words import RIVALS
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import Statistic
@@ -75,17 +74,16 @@ class Gain:
         return f"; {tested} are too few to tell: only a difference above {number(least)} would show"
 
 
-def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, test_use: int) -> Gain:
+def gain(compiled: Statistic, rival: Statistic, *, test_use: int) -> Gain:
     """Compare a compiled program with its rival.
 
     Args:
         compiled: Its objective on the test items.
         rival: The rival's on the same queries.
-        how: How the interval is made; the level is that of the test use.
         test_use: How many versions were tested on this split, this one included.
     """
     level = 1 - level_for_test_use(test_use)
-    return Gain(difference_interval(compiled, rival, level=level, resamples=how.resamples, seed=how.seed))
+    return Gain(difference_interval(compiled, rival, level=level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,6 @@ def decide(
     compiled: GradePairs,
     rivals: Mapping[str, GradePairs],
     objective: Objective,
-    resampling: Resampling,
     *,
     test_use: int,
     majority: GradePairs | None = None,
@@ -160,7 +157,6 @@ def decide(
         compiled: Its ratings of the test items.
         rivals: Those of the champion alone, or of the baselines where there is no champion.
         objective: What was maximised.
-        resampling: How intervals are made; the level is that of this test use.
         test_use: How many versions were tested on this split, this one included; see ``Gain``.
         majority: Those of the most frequent grade: a judge that is not shown to beat it is called so, whoever its
             rival is, and one that is shown below it on ``FLOORS`` is not promoted.
@@ -171,26 +167,26 @@ def decide(
     """
     values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
-    how = replace(resampling, level=1 - level_for_test_use(test_use))
-    found = _gain(compiled, rivals[rival], objective, resampling, test_use)
+    level = 1 - level_for_test_use(test_use)
+    found = _gain(compiled, rivals[rival], objective, test_use)
     if not refusal and found.few:
         refusal = f"too few test queries: {found.interval.n_clusters}, at least {MIN_TEST_QUERIES} are needed"
     both = on_both(compiled, rivals[rival])[0].labelled
     difference = found.interval.estimate(int(both.sum()))
     detectable, better = found.detectable, found.better
-    measured = _measured(compiled, objective, difference, rival, how.level, test_use)
+    measured = _measured(compiled, objective, difference, rival, level, test_use)
     if not both.all():
         measured += f", on the {int(both.sum()):,} labels of {len(both):,} that both were asked about"
-    by_statistic = differences(compiled, rivals[rival], how, nominal=nominal)
+    by_statistic = differences(compiled, rivals[rival], nominal=nominal, level=level)
     worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
-    below = {} if majority is None else below_majority(compiled, majority, resampling, nominal=nominal)
+    below = {} if majority is None else below_majority(compiled, majority, nominal=nominal)
     above = _above(compiled, rivals if table is None else table, objective)
     reason = _praise(measured, rival, worse, above) if better else _doubt(measured, found, difference)
     if refusal or below:
         refusal = refusal or f"shown to be worse than {_plain('majority')}: {shortfalls(below)}"
         reason = f"{refusal} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
-        reason += _no_better_than(compiled, majority, objective, resampling, test_use)
+        reason += _no_better_than(compiled, majority, objective, test_use)
     return Decision(
         promoted=better and not worse and not below and not refusal,
         reason=reason,
@@ -204,16 +200,14 @@ def decide(
     )
 
 
-def below_majority(
-    compiled: GradePairs, majority: GradePairs, resampling: Resampling, *, nominal: bool = False
-) -> dict[str, Shortfall]:
+def below_majority(compiled: GradePairs, majority: GradePairs, *, nominal: bool = False) -> dict[str, Shortfall]:
     """On which of ``FLOORS`` the judge is shown to be below the judge that always gives the most frequent grade.
 
     Of numbers on an interval scale that judge gives the median, and minus the mean absolute error counts, too.
     At the level of the report, 95 %: a later test use makes it harder to be called better, and no easier to pass as
     harmless.
     """
-    found = differences(compiled, majority, resampling, nominal=nominal)
+    found = differences(compiled, majority, nominal=nominal)
     below = {}
     for name in FLOORS:
         if _is_below(found[name]):
@@ -224,7 +218,7 @@ def below_majority(
         own, other = on_both(compiled, majority)
         closeness = parse_objective(CLOSENESS)
         one, two = closeness.statistic(own), closeness.statistic(other)
-        apart = difference_interval(one, two, resamples=resampling.resamples, seed=resampling.seed)
+        apart = difference_interval(one, two)
         if _is_below(difference := apart.estimate(int(own.labelled.sum()))):
             below[CLOSENESS] = Shortfall(one.point(), two.point(), difference)
     return below
@@ -308,18 +302,16 @@ def _doubt(measured: str, found: Gain, difference: Estimate) -> str:
     return f"not shown to be better: {measured}{told}"
 
 
-def _no_better_than(
-    compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, test_use: int
-) -> str:
-    over = _gain(compiled, majority, objective, how, test_use)
+def _no_better_than(compiled: GradePairs, majority: GradePairs, objective: Objective, test_use: int) -> str:
+    over = _gain(compiled, majority, objective, test_use)
     measured = f"{objective_name(objective.name)} {_signed(over.interval.estimate(0))}"
     return "" if over.better else f"; not shown to be better than {_plain('majority')} ({measured})"
 
 
-def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, test_use: int) -> Gain:
+def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, test_use: int) -> Gain:
     """On the items that both were asked about."""
     own, other = on_both(compiled, rival)
-    return gain(objective.statistic(own), objective.statistic(other), how, test_use=test_use)
+    return gain(objective.statistic(own), objective.statistic(other), test_use=test_use)
 
 
 def _signed(difference: Estimate) -> str:

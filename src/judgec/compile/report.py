@@ -51,7 +51,7 @@ from judgec.report.page.grade_charts import DrawnGrades
 from judgec.report.page.judged_items import browsed_items
 from judgec.report.page.verdict import beside_experts, headline, judge_verdict
 from judgec.stats.agreement.ceiling import ceiling, expert_panel, judge_panel
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.objective import parse_objective, statistics_of
 from judgec.stats.agreement.systems import systems_of
 from judgec.stats.intervals.jackknife import interval
@@ -97,7 +97,7 @@ def report_of(
         judge: What ships.
         found: Every judge on the test items.
         decision: Whether it is promoted, over what, and why.
-        settings: Name, objective, seed and resamples, what it was asked of and where the labels came from.
+        settings: Name, objective and seed, what it was asked of and where the labels came from.
         prompt: The candidate that ships.
         prompt_gain: What the prompt alone brought, by statistic: compiled minus uncompiled, both calibrated.
         candidates: A row each, as tried: ``name``, ``dev``, ``items``, ``unscored``, ``settings``.
@@ -110,7 +110,6 @@ def report_of(
         cost: What the run used.
     """
     labels, test, objective = dataset.labels, dataset.test, settings.objective
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
     own, judged, rated = found.agreements["compiled"], found.judgments["compiled"], found.ratings["compiled"]
     nominal, pairs = labels.scale.level == "nominal", TASKS[labels.task].pairs
     systems, alt_test = None if nominal else systems_of(rated), replacement(dataset, found.judgments)
@@ -121,9 +120,9 @@ def report_of(
     )
     parts = (dataset.train, dataset.dev, dataset.test)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
-    reached = interval(parse_objective(objective).statistic(rated), resamples=how.resamples, seed=how.seed)
+    reached = interval(parse_objective(objective).statistic(rated))
     asked = settings.asked_by(judge).describe()
-    was, said_before = ({}, "") if as_it_is is None else _as_it_is(as_it_is, dataset, objective, how)
+    was, said_before = ({}, "") if as_it_is is None else _as_it_is(as_it_is, dataset, objective)
     return {
         "promoted": decision.promoted,
         "reason": decision.reason,
@@ -174,7 +173,7 @@ def report_of(
         "evidence": settings.evidence,
         "calibrators": {aspect: _calibrator(fitted) for aspect, fitted in judge.calibrators.items()},
         "calibration_error": calibration_errors(dataset, judged),
-        "abstention": abstention(dataset, judged, how, of=agreement_of(objective), below=below).to_json(),
+        "abstention": abstention(dataset, judged, of=agreement_of(objective), below=below).to_json(),
         "groups": {name: one.to_json() for name, one in by_group(dataset, rated).items()},
         "charts": {aspect: _drawn(dataset, judged, j) for j, aspect in enumerate(labels.aspects)},
         **({} if modes is None else {"modes": replace(modes, thresholds=thresholds(judge)).to_json()}),
@@ -206,8 +205,8 @@ def by_group(dataset: Dataset, ratings: GradePairs) -> dict[str, Agreement]:
     groups = np.repeat(of_items[:, None], len(dataset.labels.aspects), axis=1)[labelled]
     names, counts = np.unique(groups[groups != ""], return_counts=True)
     ranked = [str(name) for name in names[np.argsort(-counts, kind="stable")]][:MAX_GROUPS]
-    nominal, how = dataset.labels.scale.level == "nominal", Resampling(resamples=500)
-    return {name: measure(ratings.where(groups == name), how, nominal=nominal) for name in ranked}
+    nominal = dataset.labels.scale.level == "nominal"
+    return {name: measure(ratings.where(groups == name), nominal=nominal) for name in ranked}
 
 
 def thresholds(judge: JudgeTree) -> dict[str, float]:
@@ -241,7 +240,6 @@ def _verdict(
             statistic,
             judge_panel(experts, judged, labels.scale, accept_only=labels.accept_only),
             expert_panel(experts, labels.scale, accept_only=labels.accept_only),
-            Resampling(resamples=settings.resamples, seed=settings.seed),
         ),
         statistic=statistic,
         constructed=labels.constructed,
@@ -256,11 +254,11 @@ def _verdict(
     }
 
 
-def _as_it_is(found: AsItIs, dataset: Dataset, objective: str, how: Resampling) -> tuple[dict[str, object], str]:
+def _as_it_is(found: AsItIs, dataset: Dataset, objective: str) -> tuple[dict[str, object], str]:
     """``as_it_is``; and in words the statistic and accept agreement, beside the experts' own."""
     labels, whole = dataset.labels, found.part
-    agreed = measure(ratings_of(dataset, whole, found.raw), how)
-    beside = ceiling(whole.experts, labels.scale, labels.aspects, how, accept_only=labels.accept_only).get("ceiling")
+    agreed = measure(ratings_of(dataset, whole, found.raw))
+    beside = ceiling(whole.experts, labels.scale, labels.aspects, accept_only=labels.accept_only).get("ceiling")
     known = agreed.estimates
     names = [name for name in dict.fromkeys((statistics_of(objective)[0], beside_headline(known))) if name in known]
     numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
@@ -502,7 +500,6 @@ def _recorded_as_it_is(compiled: Compiled, settings: CompileSettings) -> AsItIs 
 def _candidates(compiled: Compiled, settings: CompileSettings) -> list[dict[str, object]]:
     """A row each: prompts of a search on dev; of those that stand beside each other ``dev`` is on train and dev."""
     objective, chosen = parse_objective(settings.objective), compiled.shipped.name
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
     rows: list[dict[str, object]] = [
         {"name": name, "dev": at.value, "items": at.items, "unscored": at.unscored, "settings": dict(one.settings)}
         for name, (one, at) in compiled.choice.searched.items()
@@ -513,7 +510,7 @@ def _candidates(compiled: Compiled, settings: CompileSettings) -> list[dict[str,
         rows.append(
             {
                 "name": one.name,
-                "dev": worth(one.ratings, objective, how).to_json(),
+                "dev": worth(one.ratings, objective).to_json(),
                 "items": one.items,
                 "unscored": one.unscored,
                 "settings": dict(one.candidate.settings),

@@ -29,7 +29,6 @@ from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 
 BASELINES = ("majority", "evidence_only", "uncompiled", BEST_ALONE, LONGEST)  # rivals where there is no champion
@@ -84,7 +83,6 @@ class PromotionTest:
             self.verification.ratings["compiled"],
             rivals.ratings,
             parse_objective(settings.objective),
-            Resampling(resamples=settings.resamples, seed=settings.seed),
             test_use=standing.test_use,
             majority=self.verification.ratings["majority"],
             table=baselines | self._forms(),

@@ -117,7 +117,6 @@ class CompileSettings:
         seed: Seed of everything random but the split.
         consensus: As ``experts_of``.
         evidence: Whether the calibrator may use evidence features.
-        resamples: Resamples of the interval of an order of systems.
         abstain_below: Confidence under which the judge leaves an item to a human, or None.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below 40 queries (below 150 where ``asks_once``), of numbers on an interval scale one.
@@ -134,7 +133,6 @@ class CompileSettings:
     seed: int = 0
     consensus: Consensus = "share"
     evidence: bool = True
-    resamples: int = 2000
     abstain_below: float | None = None
     folds: int | None = None
     source: Mapping[str, object] = field(default_factory=dict)

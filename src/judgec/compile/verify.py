@@ -19,7 +19,7 @@ from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.ratings import GradePairs
 from judgec.records.tasks.registry import compares, finds_modes
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
-from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.registry import reported
 from judgec.stats.agreement.system_tau import orders_systems
@@ -84,7 +84,7 @@ def judge_test(
     return judged, bench.judged(calibrated(bench, uncompiled, known), uncompiled, test)
 
 
-def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:
+def verify(dataset: Dataset, judgments: Mapping[str, Judgments]) -> Verification:
     """Measure every judge on the test items, and the experts themselves."""
     labels, test = dataset.labels, dataset.test
     nominal = labels.scale.level == "nominal"
@@ -97,13 +97,12 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
             agreements[name] = nothing(NO_EVIDENCE if name == "evidence_only" else NO_PROMPT, names)
             continue
         parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
-        whole = measure(ratings[name], resampling, nominal=nominal)
-        agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
+        whole = measure(ratings[name], nominal=nominal)
+        agreements[name] = with_aspects(whole, parts, nominal=nominal)
     beside = ceiling(
         test.experts,
         labels.scale,
         labels.aspects,
-        resampling,
         accept_only=labels.accept_only,
         judgments=judgments["compiled"],
     )
@@ -112,12 +111,12 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         experts = expert_panel(test.experts, labels.scale, accept_only=False)
         judge = judge_panel(test.experts, judgments["compiled"], labels.scale, accept_only=False)
         panels = {"compiled_loo": judge, "ceiling": experts}
-        agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
+        agreements = with_preference_columns(agreements, dataset, judgments, panels)
         ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
     modes = None
     if finds_modes(labels.task):
         by_mode = {mode: ratings_of(dataset, test, judgments["compiled"], j) for j, mode in enumerate(labels.aspects)}
-        modes = measure_modes(by_mode, resampling)
+        modes = measure_modes(by_mode)
     return Verification(agreements, ratings, judgments, modes)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from judgec.raters.recorded import MIN_COMMON
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs, on_both
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.jackknife import difference_interval, interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
@@ -33,18 +32,16 @@ def lead(one: GradePairs, other: GradePairs, objective: Objective) -> float:
     return objective.value(one) - objective.value(other)
 
 
-def worth(rated: GradePairs, objective: Objective, how: Resampling) -> Estimate:
+def worth(rated: GradePairs, objective: Objective) -> Estimate:
     """The objective of a judge with its interval; ``n`` are its labels."""
-    found = interval(objective.statistic(rated), resamples=how.resamples, seed=how.seed)
+    found = interval(objective.statistic(rated))
     return found.estimate(int(rated.labelled.sum()))
 
 
-def difference(one: GradePairs, other: GradePairs, objective: Objective, how: Resampling) -> Estimate:
+def difference(one: GradePairs, other: GradePairs, objective: Objective) -> Estimate:
     """The objective of ``one`` minus that of ``other``, with its interval; ``n`` labels are of both."""
     one, other = on_both(one, other)
-    found = difference_interval(
-        objective.statistic(one), objective.statistic(other), resamples=how.resamples, seed=how.seed
-    )
+    found = difference_interval(objective.statistic(one), objective.statistic(other))
     return found.estimate(int(one.labelled.sum()))
 
 

@@ -21,7 +21,7 @@ from judgec.records.tasks.registry import finds_modes
 from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import ceiling, expert_ratings
 from judgec.stats.agreement.kappa import exact_table, kappa_table
-from judgec.stats.agreement.measure import NO_CLASSES, Resampling, compared_rows, statistic_of
+from judgec.stats.agreement.measure import NO_CLASSES, compared_rows, statistic_of
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.registry import STATISTICS
@@ -42,7 +42,7 @@ class AgentGrades(TypedDict):
     accepted: dict[str, float | str | None] | None
 
 
-def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[AgentGrades]:
+def agent_grades(labels: LabelSet, experts: Experts) -> list[AgentGrades]:
     """Gives each agent's mean grade and accept rate, best first; nothing of failure modes or of a single agent.
 
     An item's grade is the mean over its annotators and aspects, and it is accepted where every aspect is.
@@ -58,7 +58,7 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
         graded = np.flatnonzero(own & ~np.isnan(given))
         decided = np.flatnonzero(own & ~np.isnan(accepts).any(axis=1))
         accepted = accepts[decided].min(axis=1)
-        mean = None if nominal or not len(graded) else _mean(given[graded], experts.cluster[graded], seed)
+        mean = None if nominal or not len(graded) else _mean(given[graded], experts.cluster[graded])
         rate = share(accepted, experts.cluster[decided]) if len(decided) else None
         found.append(
             {
@@ -71,10 +71,10 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
     return sorted(found, key=lambda one: (-_value(one["mean"]), -_value(one["accepted"])))
 
 
-def _mean(values: FloatArray, cluster: IntArray, seed: int) -> Estimate:
+def _mean(values: FloatArray, cluster: IntArray) -> Estimate:
     """The mean with its 95 % interval over queries; ``cluster`` has the code of each value's query."""
     _, codes = np.unique(cluster, return_inverse=True)
-    return interval(mean(values, codes.astype(np.int64)), seed=seed).estimate(len(values))
+    return interval(mean(values, codes.astype(np.int64))).estimate(len(values))
 
 
 def _value(estimate: dict[str, float | str | None] | None) -> float:
@@ -202,7 +202,7 @@ def label_report(
     Args:
         file: The label file as read.
         family: The judge family whose split is shown.
-        seed: Seed of the resamples, and of a consensus that is picked.
+        seed: Of a consensus that is picked.
         memory: What the home remembers of the queries.
         consensus: As ``experts_of``.
     """
@@ -218,8 +218,7 @@ def label_report(
             f"{FEW_TEST_QUERIES} no judge is promoted. Label more queries."
         )
     counts = grade_counts(labels)
-    how = Resampling(seed=seed)
-    top = ceiling(experts, labels.scale, labels.aspects, how, accept_only=labels.accept_only).get("ceiling")
+    top = ceiling(experts, labels.scale, labels.aspects, accept_only=labels.accept_only).get("ceiling")
     single, modes = len(labels.aspects) == 1, mode_counts(labels, experts)
     report: LabelReport = {
         "items": len(labels.items),
@@ -233,7 +232,7 @@ def label_report(
         "annotators": list(counts),
         "histogram": {name: by[labels.aspects[0]] for name, by in counts.items()} if single else counts,
         "accepts": _accepts(labels),
-        "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
+        "agreement": agreement_between(experts, labels.scale, labels.aspects),
         "ceiling": {} if top is None else top.to_json(),
         "against_others": _against_others(labels, experts),
         "adjudicators": list(experts.adjudicators),
@@ -252,7 +251,7 @@ def label_report(
     }
     if modes is not None:
         report["modes"] = modes
-    if agents := agent_grades(labels, experts, seed):
+    if agents := agent_grades(labels, experts):
         report["by_agent"] = agents
     if file.repeats:
         report["repeats"] = [{"annotator": one.annotator, "n": one.n, "same": one.same} for one in file.repeats]
@@ -296,18 +295,17 @@ def grade_counts(labels: LabelSet) -> dict[str, dict[str, Counts]]:
     return counts
 
 
-def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], seed: int = 0) -> AnnotatorAgreement:
+def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str]) -> AnnotatorAgreement:
     """Agreement of the annotators, with aspects flattened, and each by itself where there are several.
 
     Args:
         experts: The labels by annotator.
         scale: Their scale.
         aspects: What was graded.
-        seed: Seed of the resamples.
     """
 
     def between(aspect: slice) -> AnnotatorAgreement:
-        found = _agreement(experts.annotators, experts.grade_by[:, :, aspect], experts.cluster, scale, seed)
+        found = _agreement(experts.annotators, experts.grade_by[:, :, aspect], experts.cluster, scale)
         return {**found, "by_all": by_all(experts.accept_by[:, :, aspect], experts.cluster)}
 
     report = between(slice(None))
@@ -340,9 +338,7 @@ def by_all(accept_by: IntArray, cluster: IntArray) -> CountOfAll | None:
     }
 
 
-def _agreement(
-    annotators: Sequence[str], grade_by: IntArray, cluster: IntArray, scale: Scale, seed: int
-) -> AnnotatorAgreement:
+def _agreement(annotators: Sequence[str], grade_by: IntArray, cluster: IntArray, scale: Scale) -> AnnotatorAgreement:
     n_grades = len(scale.grades)
     nominal = scale.level == "nominal"
     ratings = grade_by.reshape(len(annotators), -1)
@@ -366,7 +362,7 @@ def _agreement(
     if scale.interval:
         estimate = Estimate(value=None, note=NO_CLASSES)
     else:
-        kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])), seed=seed)
+        kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])))
         estimate = kappa.estimate(int((counts.sum(1) > 1).sum()))
     return {
         "pairwise": pairs,

@@ -70,9 +70,7 @@ def measures(best: int, cutoff: int = CUTOFF) -> tuple[str, ...]:
     return (*names, f"nDCG@{cutoff}", *(f"MAP(rel={rel})" for rel in thresholds))
 
 
-def retrieval_table(
-    entries: Entries, relevance: Relevance, *, cutoff: int = CUTOFF, resamples: int = 1000, seed: int = 0
-) -> RetrievalTable | None:
+def retrieval_table(entries: Entries, relevance: Relevance, *, cutoff: int = CUTOFF) -> RetrievalTable | None:
     """The table, or None when no file says which agent retrieved what.
 
     A query of which an agent's ranking is unknown is left out of that agent's mean, and so is one with a document
@@ -84,8 +82,6 @@ def retrieval_table(
         entries: With rankings by agent.
         relevance: Grades of the documents; with a judge, of the first documents of each ranking.
         cutoff: k of MRR@k, nDCG@k, P@k.
-        resamples: Bootstrap resamples of queries.
-        seed: Their seed.
     """
     if not entries.retrieved:
         return None
@@ -97,11 +93,11 @@ def retrieval_table(
         by_agent[agent] = {}
         for name in names:
             known = np.array([values[agent][q][name] for q in queries if q in values[agent]])
-            by_agent[agent][name] = _mean(known, resamples, seed)
+            by_agent[agent][name] = _mean(known)
     differences: list[tuple[str, str, str, Estimate, float | None]] = []
     for name in names:
         rows = [
-            (one, other, _difference(values[one], values[other], name, resamples, seed))
+            (one, other, _difference(values[one], values[other], name))
             for one, other in combinations(entries.agents, 2)
         ]
         adjusted = holm(np.array([np.nan if found.p is None else found.p for _, _, found in rows]))
@@ -140,26 +136,24 @@ def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[
     return found
 
 
-def _mean(values: FloatArray, resamples: int, seed: int) -> Estimate:
+def _mean(values: FloatArray) -> Estimate:
     if not len(values):
         return Estimate(value=None, note="no query with a ranking and relevance grades")
     each = np.arange(len(values))
-    return interval(mean(values, each, bounds=SHARE), resamples=resamples, seed=seed).estimate(len(values))
+    return interval(mean(values, each, bounds=SHARE)).estimate(len(values))
 
 
 def _difference(
     one: Mapping[str, Mapping[str, float]],
     other: Mapping[str, Mapping[str, float]],
     name: str,
-    resamples: int,
-    seed: int,
 ) -> Estimate:
     both = [query_id for query_id in one if query_id in other]
     if not both:
         return Estimate(value=None, note="no query in common")
     each = np.arange(len(both))
     parts = [mean(np.array([row[q][name] for q in both]), each) for row in (one, other)]
-    return difference_interval(parts[0], parts[1], resamples=resamples, seed=seed).estimate(len(both))
+    return difference_interval(parts[0], parts[1]).estimate(len(both))
 
 
 def _notes(

@@ -24,11 +24,9 @@ class ComparedProbes:
 
     Args:
         comparison: Every number, with tests and notes.
-        seed: Of the resampling.
     """
 
     comparison: ProbeComparison
-    seed: int
 
     @cached_property
     def results(self) -> pd.DataFrame:
@@ -89,7 +87,6 @@ def compare_probes(
     a: str | Path | ProbeReport,
     b: str | Path | ProbeReport,
     *,
-    seed: int = 0,
     home: str | Path = ".",  # noqa: ARG001  # every verb takes it
     tracking_uri: str | None = None,  # noqa: ARG001  # every verb takes it
 ) -> ComparedProbes:
@@ -99,7 +96,6 @@ def compare_probes(
         a: A probe, or its folder; ``DIR:SYSTEM`` for one of its systems. Of the same questions put to several systems
             each is compared with the system of its name.
         b: Likewise.
-        seed: Of the resampling.
         home: As of every verb; this one neither reads nor writes there.
         tracking_uri: As of every verb; this one logs no run.
 
@@ -115,7 +111,7 @@ def compare_probes(
         >>> judgec.compare_probes(f"{found.out}:str", f"{found.out}:repr").verdict
         'probe:str fails 100 %, probe:repr 100 %, p = 1.000'
     """
-    return ComparedProbes(compare(_side(a), _side(b), seed=seed), seed)
+    return ComparedProbes(compare(_side(a), _side(b)))
 
 
 def _side(one: str | Path | ProbeReport) -> tuple[str, list[Probed]]:
@@ -142,7 +138,7 @@ def comparison_report(found: ProbeComparison) -> Report:
             p = f"A fails {100 * paired.mean_increase:+.0f} % more on average; {p}"
         heads = [paired.by.replace("_", " "), "A fails", "B fails"]
         tables.append(TextTable(f"{paired.title.capitalize()}: {p}", heads, rates))
-    method = "Intervals and resamples are over source documents; p-values are exact and two-sided."
+    method = "Intervals are over source documents; p-values are exact and two-sided."
     return Report(data=found.to_json(), tables=tables, lines=[*found.notes, method])
 
 

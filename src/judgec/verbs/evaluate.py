@@ -291,7 +291,7 @@ def _evaluated(
         showing=player.showing if isinstance(player, PairPlayer) else None,
         marks=marks,
         tie_band=_tie_band(card) if marks else "",
-        retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
+        retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff),
         relevance=relevance,
         corrected=None
         if labelled is None or preferences is None

@@ -28,7 +28,7 @@ from judgec.records.tasks.registry import finds_modes
 from judgec.report.numbers import show
 from judgec.stats.agreement.ceiling import ceiling
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
-from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.table.rows.cells import as_grade, as_id, as_number
@@ -347,13 +347,12 @@ def _measured(whole: JudgedLabels, name: str) -> MeasuredJudge:
     pairs = whole.pairs(people, judged)
     agreement = whole.agreement(people, judged, no_grades)
     if said.flipped is not None:
-        flips = flip_rate(said, experts.cluster, Resampling())
+        flips = flip_rate(said, experts.cluster)
         agreement = replace(agreement, estimates={**agreement.estimates, "flip_rate": flips})
     among = ceiling(
         people,
         labels.scale,
         labels.aspects,
-        Resampling(),
         accept_only=labels.accept_only,
         judgments=judged,
         no_grades=no_grades,

@@ -46,7 +46,7 @@ def listening(planted: Planted) -> Iterator[list[str]]:
 def settings_in(folder: str) -> CompileSettings:
     spec = LMSpec.parse(MODEL)
     search = SearchSettings(reflection=reflection_spec(spec, None)[0])
-    return CompileSettings("planted", Path(folder), spec, "qwk", search, evidence=False, resamples=50)
+    return CompileSettings("planted", Path(folder), spec, "qwk", search, evidence=False)
 
 
 def compiled(rows: list[dict[str, object]]) -> tuple[Compiled, int]:

@@ -49,7 +49,7 @@ def remembered(home: Path, rows: Sequence[Mapping[str, object]]) -> dict[str, st
 
 def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
     spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-    settings = CompileSettings(name="planned", home=home, lm=spec, objective="kappa", evidence=False, resamples=100)
+    settings = CompileSettings(name="planned", home=home, lm=spec, objective="kappa", evidence=False)
     return changed(settings, **{"optimizer": "labeled", **changes})
 
 

@@ -205,5 +205,5 @@ def _regret(found: Contest, chosen: int) -> tuple[float, float]:
     full = [TAU_B.statistic(found.ratings(i, everything)) for i in range(len(found.judged))]
     values = [one.point() for one in full]
     best = int(np.argmax(values))
-    error = 0.0 if best == chosen else difference_interval(full[best], full[chosen], resamples=400).se or 0.0
+    error = 0.0 if best == chosen else difference_interval(full[best], full[chosen]).se or 0.0
     return values[best] - values[chosen], error

@@ -148,7 +148,7 @@ def test_items_that_one_annotator_left_an_aspect_of_are_judged_by_the_others() -
 def compiled(path: Path) -> tuple[Path, Any]:
     labels = read_labels(str(path))
     objective = default_objective(labels)
-    settings = CompileSettings(path.stem, path.parent, LMSpec.parse("embedded"), objective, resamples=200)
+    settings = CompileSettings(path.stem, path.parent, LMSpec.parse("embedded"), objective)
     return path.parent, compiled_on(labels, settings).saved.report
 
 

@@ -7,11 +7,9 @@ import pytest
 from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.report.page.verdict import Standing, beside_experts, headline, judge_verdict
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.registry import STATISTICS
 from tests.report.graders import graded
 
-HOW = Resampling(resamples=200)
 NUMBER = re.compile(r"\.\d\d")
 
 
@@ -102,7 +100,7 @@ def test_difference_to_the_experts_is_that_of_the_mean_statistics() -> None:
     expert = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
     other = [0, 1, 2, 0, 2, 1, 1, 0, 2, 0, 1, 2]
     judge, experts = [graded(expert, expert)] * 2, [graded(expert, expert), graded(expert, other)]
-    found = beside_experts("exact", judge, experts, HOW)
+    found = beside_experts("exact", judge, experts)
     assert found is not None
     assert found.value == pytest.approx(1 - (1 + 8 / 12) / 2)
-    assert beside_experts("tau_b", [], [], HOW) is None  # without a second annotator
+    assert beside_experts("tau_b", [], []) is None  # without a second annotator

@@ -15,10 +15,9 @@ from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.report.label_report import agreement_between
 from judgec.stats.agreement.ceiling import ceiling
 from judgec.stats.agreement.cut_off import best_cut_off
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.systems import systems_of
 
-HOW = Resampling(resamples=100)
 SCALES = {
     "grades": Scale(grades=(1, 2, 3, 4), accept_at=3),
     "accepts": ACCEPT_SCALE,
@@ -71,8 +70,8 @@ def measured(scale: Scale, rows: list[tuple[str, str, str, int, int]]) -> dict[s
     said = Judgments(ids, ("grade",), spread, grade, score, accept, nothing, ("",) * n, (None,) * n)
     ratings = pair(experts, said, scale, accept_only=accepts)
     nominal = scale.level == "nominal"
-    panels = ceiling(experts, scale, ("grade",), HOW, accept_only=accepts, judgments=said)
-    found = {"judge": measure(ratings, HOW, nominal=nominal), **panels}
+    panels = ceiling(experts, scale, ("grade",), accept_only=accepts, judgments=said)
+    found = {"judge": measure(ratings, nominal=nominal), **panels}
     every = {f"{name}{key}": one for name, own in found.items() for key, one in numbers(own).items()}
     every |= numbers({"fleiss": agreement_between(experts, scale, ("grade",))["estimates"]})
     if accepts:

@@ -13,7 +13,7 @@ from judgec.records.agreement import Agreement
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_panel, judge_panel
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from tests.compile.small import write
 from tests.verbs.cli.process import ROOT
 
@@ -28,7 +28,6 @@ LABELS = {  # item: grades 1-3 by annotator; others always agree or are alone, s
     "i6": {"cem": 2},  # nobody to compare cem with
 }
 JUDGE = [1, 2, 0, 1, 2, 0]  # positions
-HOW = Resampling(resamples=100)
 
 
 def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[Agreement, Agreement]:
@@ -54,7 +53,7 @@ def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[A
         rationale=("",) * 6,
         unscored=tuple("no reply" if position < 0 else None for position in judge),
     )
-    found = ceiling(experts, scale, labels.aspects, HOW, accept_only=labels.accept_only, judgments=judged)
+    found = ceiling(experts, scale, labels.aspects, accept_only=labels.accept_only, judgments=judged)
     assert list(found) == ["compiled_loo", "ceiling"]
     return found["ceiling"], found["compiled_loo"]
 
@@ -81,7 +80,7 @@ def test_ceiling_without_a_judge_is_that_beside_a_judge_whose_statistics_are_def
     beside, _ = both(tmp_path, JUDGE)
     labels = read_labels(str(tmp_path / "l.jsonl"), as_reading(annotators=["*"], accept_at="2"))
     experts = experts_of(labels)
-    alone = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False)
+    alone = ceiling(experts, labels.scale, labels.aspects, accept_only=False)
     assert alone == {"ceiling": beside}
 
 
@@ -141,7 +140,7 @@ def test_adjudicator_is_left_out_of_both_columns_and_named_while_the_consensus_k
     assert experts.adjudicators == ("cem",)
     assert adjudicator_notes(experts)[0].startswith("cem: ")
     assert (experts.target[16:] == 2).all()  # two of three say 3
-    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False)["ceiling"]
+    found = ceiling(experts, labels.scale, labels.aspects, accept_only=False)["ceiling"]
     # bob stands alone against ann and cem on 4 of 20; ann against bob's 1 and cem's 3, which share the item
     assert found.estimates["exact"].value == pytest.approx((16 + 4 / 2 + 16) / 40)
     assert found.n == 40
@@ -195,13 +194,13 @@ def test_annotator_without_a_defined_statistic_is_in_neither_mean(tmp_path: Path
         rationale=("",) * 18,
         unscored=(None,) * 18,
     )
-    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False, judgments=judged)
+    found = ceiling(experts, labels.scale, labels.aspects, accept_only=False, judgments=judged)
     own = expert_panel(experts, labels.scale, accept_only=False)
     loo = judge_panel(experts, judged, labels.scale, accept_only=False)
-    assert measure(own[2], HOW).estimates["kappa"].value is None
+    assert measure(own[2]).estimates["kappa"].value is None
     weights = [18, 12]  # of ann and bob
     for name, panel in (("ceiling", own), ("compiled_loo", loo)):
-        two = [measure(one, HOW).estimates["kappa"].value or 0.0 for one in panel[:2]]
+        two = [measure(one).estimates["kappa"].value or 0.0 for one in panel[:2]]
         assert found[name].estimates["kappa"].value == pytest.approx(np.average(two, weights=weights))
 
 
@@ -210,9 +209,9 @@ def test_ceiling_of_real_labels_with_an_adjudicator_is_what_its_two_annotators_r
     labels = read_labels(str(NQ301))
     experts = experts_of(labels)
     panel = expert_panel(experts, labels.scale, accept_only=True)
-    kappas = [measure(one, HOW).estimates["kappa"].value for one in panel]
+    kappas = [measure(one).estimates["kappa"].value for one in panel]
     assert experts.adjudicators == ("annotator3",)
     assert kappas == pytest.approx([0.810, 0.768], abs=0.002)
     assert [len(one.judge) for one in panel] == [1490, 1483]
-    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=True)["ceiling"]
+    found = ceiling(experts, labels.scale, labels.aspects, accept_only=True)["ceiling"]
     assert found.estimates["kappa"].value == pytest.approx(0.789, abs=0.002)

@@ -7,7 +7,6 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, Item
 from judgec.records.scale import Scale
 from judgec.stats.agreement.compare import compare
-from judgec.stats.agreement.measure import Resampling
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 N = 6
@@ -43,7 +42,7 @@ TRUTH: list[int | None] = [1, 2, 3, 4, 5, None]
 def test_compare_lists_differing_items_by_how_much_the_choice_matters() -> None:
     a = judged([1, 4, 3, 5, 5, 1], "a")
     b = judged([1, 2, 4, None, 4, 5], "b")
-    found = compare(ITEMS, experts(TRUTH), a, b, SCALE, accept_only=False, resampling=Resampling(resamples=50))
+    found = compare(ITEMS, experts(TRUTH), a, b, SCALE, accept_only=False)
     # i3: a is off by 1, b is silent (the whole scale, 4); i1: a off by 2; i2 and i4: b off by 1; i5 nobody labelled.
     assert [(each.item.item_id, each.closer, each.distance) for each in found.differing] == [
         ("i3", "a", 3.0),

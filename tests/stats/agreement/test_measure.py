@@ -12,11 +12,10 @@ from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement import measure as texts
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.registry import STATISTICS
 from tests.stats.known import bounds
 
-HOW = Resampling(resamples=200)
 VALUES = (0.0, 1.0, 2.0, 4.0)  # unequal steps
 
 
@@ -41,7 +40,7 @@ def binary(r: GradePairs) -> GradePairs:
 @pytest.mark.parametrize("per_query", [1, 3])
 def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query: int) -> None:
     r = binary(ratings(per_query=per_query, unscored=7))
-    found = measure(r, HOW).estimates["auc"]
+    found = measure(r).estimates["auc"]
     known = r.judge >= 0
     assert found.value == pytest.approx(roc_auc_score(r.target[:, 0][known], r.score[known]), abs=1e-12)
     assert found.value is not None
@@ -49,23 +48,23 @@ def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query
     assert 0 < low < found.value < high < 1
     assert (found.n, found.n_clusters, found.p) == (53, len(np.unique(r.cluster[known])), None)
     other = replace(r, score=-r.score)
-    gained = differences(r, other, HOW)["auc"]
+    gained = differences(r, other)["auc"]
     assert gained.value == pytest.approx(2 * found.value - 1)  # of the reversed order it is 1 - AUC
 
 
 def test_area_under_the_curve_of_one_class_or_of_classes_is_undefined_and_says_why() -> None:
     r = binary(ratings())
-    accepted = measure(replace(r, target=np.ones_like(r.target)), HOW).estimates["auc"]
+    accepted = measure(replace(r, target=np.ones_like(r.target))).estimates["auc"]
     assert (accepted.value, accepted.low) == (None, None)
     assert "one class" in accepted.note
-    assert measure(r, HOW, nominal=True).estimates["auc"].note == texts.NO_ORDER
-    assert "not binary" in differences(ratings(), ratings(seed=1), HOW)["auc"].note
+    assert measure(r, nominal=True).estimates["auc"].note == texts.NO_ORDER
+    assert "not binary" in differences(ratings(), ratings(seed=1))["auc"].note
 
 
 @pytest.mark.parametrize(("per_query", "unscored"), [(1, 0), (1, 7), (3, 7)])
 def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: int, unscored: int) -> None:
     r = ratings(per_query=per_query, unscored=unscored)
-    found = measure(r, HOW)
+    found = measure(r)
     expert, judge, score = (column[unscored:] for column in (r.target[:, 0], r.judge, r.score))
     e_accept, j_accept = r.target_accept[:, 0][unscored:], r.judge_accept[unscored:]
     wanted = {
@@ -99,7 +98,7 @@ def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: 
 
 def test_p_values_are_scipys_where_every_row_stands_alone_and_larger_where_rows_share_queries() -> None:
     r = ratings(40)
-    found = measure(r, HOW)
+    found = measure(r)
     assert found.estimates["tau_b"].p == pytest.approx(stats.kendalltau(r.target[:, 0], r.judge).pvalue)
     assert found.estimates["spearman"].p == pytest.approx(stats.spearmanr(r.target[:, 0], r.score).pvalue)
     assert found.estimates["kappa"].p is None
@@ -107,7 +106,7 @@ def test_p_values_are_scipys_where_every_row_stands_alone_and_larger_where_rows_
     expert, judge, expert_accept, judge_accept, cluster = columns
     score = np.repeat(r.score, 4)
     fours = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, r.values, r.n_clusters)
-    repeated = measure(fours, HOW)  # each row four times says nothing new
+    repeated = measure(fours)  # each row four times says nothing new
     assert repeated.estimates["tau_b"].value == pytest.approx(found.estimates["tau_b"].value, abs=0.02)
     assert (repeated.estimates["tau_b"].p or 0) > 1e3 * stats.kendalltau(fours.target[:, 0], fours.judge).pvalue
 
@@ -120,29 +119,27 @@ def replaced(r: GradePairs, **columns: IntArray) -> GradePairs:
 def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:
     r = ratings(30)
     minus = np.full(30, -1)
-    constant = measure(replaced(r, judge=np.full(30, 2)), HOW)
+    constant = measure(replaced(r, judge=np.full(30, 2)))
     assert constant.estimates["tau_b"].value is None
     assert "one grade only" in constant.estimates["tau_b"].note
     assert constant.estimates["kappa"].value == 0
-    no_threshold = measure(replaced(r, judge_accept=minus, target_accept=minus[:, None]), HOW)
+    no_threshold = measure(replaced(r, judge_accept=minus, target_accept=minus[:, None]))
     assert no_threshold.estimates["accept_agreement"].note == texts.NO_THRESHOLD
     assert (no_threshold.expert_reject_rate, no_threshold.judge_reject_rate) == (None, None)
-    assert (
-        measure(replaced(r, target_accept=minus[:, None]), HOW).estimates["accept_agreement"].note == texts.NO_ACCEPTS
-    )
-    nothing = measure(replaced(r, judge=minus, judge_accept=minus, score=np.full(30, np.nan)), HOW)
+    assert measure(replaced(r, target_accept=minus[:, None])).estimates["accept_agreement"].note == texts.NO_ACCEPTS
+    nothing = measure(replaced(r, judge=minus, judge_accept=minus, score=np.full(30, np.nan)))
     assert {nothing.estimates[name].note for name in STATISTICS} == {texts.NOTHING_SCORED, texts.NO_THRESHOLD}
     assert (nothing.n, nothing.n_clusters, nothing.unscored) == (0, 0, 30)
     assert nothing.bland_altman == BlandAltman(None, None, None, texts.NOTHING_SCORED)
-    assert measure(r.where(np.arange(30) == 0), HOW).bland_altman.note
+    assert measure(r.where(np.arange(30) == 0)).bland_altman.note
 
 
 def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too() -> None:
     r = ratings(30)
     minus = np.full(30, -1)
     classes = replaced(r, target_accept=minus[:, None], judge_accept=minus)
-    whole = measure(classes, HOW, nominal=True)
-    found = with_aspects(whole, {"one": classes, "two": ratings(30, seed=1)}, HOW, nominal=True)
+    whole = measure(classes, nominal=True)
+    found = with_aspects(whole, {"one": classes, "two": ratings(30, seed=1)}, nominal=True)
     for each in (found, found.aspects["one"], found.aspects["two"]):
         defined = {name for name, estimate in each.estimates.items() if estimate.value is not None}
         assert defined - {"accept_agreement"} == {"exact", "kappa"}
@@ -155,9 +152,9 @@ def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too
 
 def test_one_aspect_stands_alone_and_several_are_named() -> None:
     r = ratings(30)
-    whole = measure(r, HOW)
-    assert with_aspects(whole, {"grade": r}, HOW).aspects == {}
-    named = with_aspects(whole, {"a": r.where(r.cluster % 2 == 0), "b": r.where(r.cluster % 2 == 1)}, HOW)
+    whole = measure(r)
+    assert with_aspects(whole, {"grade": r}).aspects == {}
+    named = with_aspects(whole, {"a": r.where(r.cluster % 2 == 0), "b": r.where(r.cluster % 2 == 1)})
     assert {name: part.n for name, part in named.aspects.items()} == {"a": 15, "b": 15}
     assert list(named.aspects) == ["a", "b"]
 
@@ -166,7 +163,7 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
     a, b = ratings(60, 2, seed=3), ratings(60, 2, seed=3)
     worse = np.where(np.arange(60) % 3 == 0, 0, b.judge)
     b = replaced(b, judge=worse)
-    found = differences(a, b, HOW)
+    found = differences(a, b)
     assert found["tau_b"].value == pytest.approx(
         stats.kendalltau(a.target[:, 0], a.judge).statistic - stats.kendalltau(b.target[:, 0], b.judge).statistic
     )
@@ -180,7 +177,7 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
         judge_accept=np.where(lost, -1, a.judge_accept),
         score=np.where(lost, np.nan, a.score),
     )
-    against = differences(poorer, b, HOW)
+    against = differences(poorer, b)
     for name in ("tau_b", "exact", "accept_agreement", "kappa", "qwk"):
         assert (against[name].value or 0) < (found[name].value or 0), name
     right = ((a.target[:, 0] == a.judge) & ~lost).mean()
@@ -190,7 +187,7 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
 
 def test_more_queries_than_pair_sums_can_hold_have_the_same_numbers_and_intervals() -> None:
     r = ratings(n=5200)  # one item a query
-    found = measure(r, HOW)
+    found = measure(r)
     wanted = stats.kendalltau(r.target[:, 0], r.score)
     estimate = found.estimates["tau_b_score"]
     assert estimate.value == pytest.approx(wanted.statistic, abs=1e-12)
@@ -200,7 +197,7 @@ def test_more_queries_than_pair_sums_can_hold_have_the_same_numbers_and_interval
     )
     assert found.n_clusters == 5200
     rank = replace(r, score=r.judge.astype(np.float64))
-    both = measure(rank, HOW).estimates  # the table's interval has all 5,200 clusters, the score's 1,000 groups of them
+    both = measure(rank).estimates  # the table's interval has all 5,200 clusters, the score's 1,000 groups of them
     exact, coarse = both["tau_b"], both["tau_b_score"]
     assert coarse.value == pytest.approx(exact.value, abs=1e-12)
     assert None not in {exact.low, exact.high, coarse.low, coarse.high}

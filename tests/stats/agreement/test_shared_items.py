@@ -11,13 +11,12 @@ from scipy import stats
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.kappa import squared_distances
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.objective import OBJECTIVES, parse_objective
 from judgec.stats.agreement.registry import KNOWN
 from judgec.stats.agreement.tables import contingency
 
-HOW = Resampling(resamples=100)
 VALUES = (1.0, 2.0, 3.0, 5.0)
 Sums = Callable[[IntArray, GradePairs], tuple[float, ...]]
 
@@ -80,7 +79,7 @@ def test_a_statistic_is_that_of_the_mean_over_all_picks_of_what_it_divides(name:
     assert len(everything) == 2**7
     means = np.mean([sums(one, r) for one in everything], axis=0)
     assert KNOWN[name].make(r).point() == pytest.approx(formula(*means), abs=1e-9)
-    assert measure(r, HOW).n == len(r.judge)
+    assert measure(r).n == len(r.judge)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -89,7 +88,7 @@ def test_area_accepts_rates_and_limits_are_their_expectations(seed: int) -> None
     means = np.mean([pairs_of(one, r.score) for one in picks(r.target)], axis=0)
     assert KNOWN["auc"].make(r).point() == pytest.approx((1 + means[0] / means[1]) / 2, abs=1e-9)
     r = ratings(seed=seed)
-    found, accepts = measure(r, HOW), picks(r.target_accept)
+    found, accepts = measure(r), picks(r.target_accept)
     right = np.mean([(one == r.judge_accept).mean() for one in accepts])
     assert found.estimates["accept_agreement"].value == pytest.approx(right, abs=1e-9)
     assert found.expert_reject_rate == pytest.approx(np.mean([(one == 0).mean() for one in accepts]))
@@ -156,10 +155,10 @@ def test_an_item_against_itself_is_no_pair() -> None:
 def test_p_is_classical_only_where_no_item_is_shared() -> None:
     r = ratings(n=60, tied=0)
     each = replace(r, cluster=np.arange(60), n_clusters=60)
-    plain = measure(each, HOW).estimates["tau_b"]
+    plain = measure(each).estimates["tau_b"]
     assert plain.p == pytest.approx(stats.kendalltau(r.target[:, 0], r.judge).pvalue)
     tied = ratings(n=60, tied=20)
-    found = measure(replace(tied, cluster=np.arange(60), n_clusters=60), HOW).estimates["tau_b"]
+    found = measure(replace(tied, cluster=np.arange(60), n_clusters=60)).estimates["tau_b"]
     assert found.p is not None
     assert found.value is not None
     assert 0 < found.p < 0.05

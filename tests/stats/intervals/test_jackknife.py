@@ -45,7 +45,7 @@ def test_interval_of_a_rate_stays_within_its_bounds_and_is_symmetric_in_log_odds
 
 def test_interval_of_few_clusters_is_students_on_the_fisher_scale() -> None:
     statistic, _ = judges(15)
-    found = interval(statistic, 15)
+    found = interval(statistic)
     without, middle = statistic.without(), np.arctanh(statistic.point())
     error = np.sqrt(14 / 15 * ((without - without.mean()) ** 2).sum())
     reach = stats.t.isf(0.025, 14) * error / (1 - statistic.point() ** 2)
@@ -179,7 +179,7 @@ def test_interval_of_any_items_holds_its_value_or_says_why_not(items: Graded) ->
     ]
     statistics.extend(bland_altman(items.expert.astype(float), items.judge.astype(float), cluster))
     for statistic in statistics:
-        found = interval(statistic, resamples=200)
+        found = interval(statistic)
         if found.low is None or found.high is None:
             assert found.note
         else:
@@ -202,11 +202,7 @@ def test_detectable_difference_is_what_the_test_finds_four_times_in_five() -> No
 
 def test_interval_of_bad_arguments_raises() -> None:
     a, _ = judges(15)
-    with pytest.raises(ValueError, match="n_clusters 14; the statistic has 15"):
-        interval(a, 14)
     with pytest.raises(ValueError, match="0 < level < 1"):
         interval(a, level=95)
-    with pytest.raises(ValueError, match="resamples"):
-        interval(a, resamples=10)
     with pytest.raises(ValueError, match="15 and 60 clusters"):
         difference_interval(a, judges(60)[0])

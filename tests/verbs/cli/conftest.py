@@ -79,7 +79,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             home=folder,
             lm=LMSpec.parse("openai/fake", api_base=server.base_url),
             evidence=False,
-            resamples=200,
             abstain_below=0.85,
             source={
                 "path": str(file), "task": None, "rename": {}, "annotators": [], "accept_at": None, "assessment": None,

@@ -180,7 +180,7 @@ def read_side(reference: str) -> tuple[str, list[Probed]]:
     return f"{folder}:{system}" if system else folder, chosen
 
 
-def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *, seed: int = 0) -> ProbeComparison:
+def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]]) -> ProbeComparison:
     """Compare two probes.
 
     Where both asked the same questions they are two versions of a system, or of several, each compared with its
@@ -192,7 +192,6 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
     Args:
         a: Name and results.
         b: Likewise.
-        seed: Of the resampling.
 
     Raises:
         UserError: When they share neither questions nor scenarios nor a data set; when they share questions, one has
@@ -203,7 +202,7 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
         a, b = (a[0], _placed(a[1])), (b[0], _placed(b[1]))
     names = (a[0], b[0])
     if {_key(one) for one in a[1]} & {_key(one) for one in b[1]}:
-        return _versions(a, b, seed)
+        return _versions(a, b)
     left, right = [one for one in a[1] if _judged(one)], [one for one in b[1] if _judged(one)]
     scenarios = [name for name in dict.fromkeys(map(_scenario, left)) if name in set(map(_scenario, right))]
     if not scenarios and not {one.verdict.data_set for one in left} & {one.verdict.data_set for one in right}:
@@ -218,7 +217,6 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
             name,
             [one for one in left if name in {ALL, _scenario(one)}],
             [one for one in right if name in {ALL, _scenario(one)}],
-            seed,
         )
         for name in (ALL, *scenarios)
     )
@@ -238,7 +236,7 @@ def _placed(results: Sequence[Probed]) -> list[Probed]:
     ]
 
 
-def _versions(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], seed: int) -> ProbeComparison:
+def _versions(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]]) -> ProbeComparison:
     """Systems on the same questions: one with one, whatever their names, or each of several with its namesake."""
     first, second = (_by_system(results) for _, results in (a, b))
     several = len(first) > 1 or len(second) > 1
@@ -261,12 +259,12 @@ def _versions(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], 
     notes += [f"{plural(alone, 'question was', 'questions were')} asked on one side only: left out"] if alone else []
     notes += [f"{name} is on one side only: left out" for name in [*first, *second] if several and name not in both]
     if not several:
-        return ProbeComparison("systems", (a[0], b[0]), tuple(_rows(pairs[0], seed)), tuple(notes))
-    by_system = [_rows(judged, seed, name) for name, judged in zip(both, pairs, strict=True)]
+        return ProbeComparison("systems", (a[0], b[0]), tuple(_rows(pairs[0])), tuple(notes))
+    by_system = [_rows(judged, name) for name, judged in zip(both, pairs, strict=True)]
     p = holm(np.array([np.nan if rows[0].mcnemar is None else rows[0].mcnemar.p for rows in by_system]))
     for rows, adjusted in zip(by_system, p.tolist(), strict=True):
         rows[0] = replace(rows[0], p_holm=adjusted)
-    together = [replace(row, mcnemar=None) for row in _rows([pair for judged in pairs for pair in judged], seed)]
+    together = [replace(row, mcnemar=None) for row in _rows([pair for judged in pairs for pair in judged])]
     notes.append(
         "of all systems together a question counts once for each, and no test is given: intervals are over documents"
     )
@@ -282,9 +280,9 @@ def _by_system(results: Sequence[Probed]) -> dict[str, dict[str, Probed]]:
     return found
 
 
-def _rows(pairs: Sequence[tuple[Probed, Probed]], seed: int, system: str = "") -> list[Compared]:
+def _rows(pairs: Sequence[tuple[Probed, Probed]], system: str = "") -> list[Compared]:
     groups = _by_scenario(pairs)
-    rows = [_systems(name, [x for x, _ in group], [y for _, y in group], seed) for name, group in groups.items()]
+    rows = [_systems(name, [x for x, _ in group], [y for _, y in group]) for name, group in groups.items()]
     return [replace(row, system=system) for row in rows]
 
 
@@ -310,19 +308,19 @@ def _small_samples(rows: Sequence[Compared], paired: Sequence[PairedRates]) -> t
     )
 
 
-def _systems(name: str, a: Sequence[Probed], b: Sequence[Probed], seed: int) -> Compared:
-    difference = _difference(a, b, seed)
+def _systems(name: str, a: Sequence[Probed], b: Sequence[Probed]) -> Compared:
+    difference = _difference(a, b)
     return Compared(name, failure_rate(a), failure_rate(b), difference, mcnemar(_failed(a), _failed(b)), None)
 
 
-def _generators(name: str, a: Sequence[Probed], b: Sequence[Probed], seed: int) -> Compared:
+def _generators(name: str, a: Sequence[Probed], b: Sequence[Probed]) -> Compared:
     rate_a, rate_b = _by_source(a), _by_source(b)
     both = [source for source in rate_a if source in rate_b]
     test = wilcoxon(np.array([rate_a[one] for one in both]), np.array([rate_b[one] for one in both]))
-    return Compared(name, failure_rate(a), failure_rate(b), _difference(a, b, seed), None, test)
+    return Compared(name, failure_rate(a), failure_rate(b), _difference(a, b), None, test)
 
 
-def _difference(a: Sequence[Probed], b: Sequence[Probed], seed: int) -> Estimate:
+def _difference(a: Sequence[Probed], b: Sequence[Probed]) -> Estimate:
     codes = {source: code for code, source in enumerate(dict.fromkeys(one.verdict.source for one in (*a, *b)))}
 
     def rate(group: Sequence[Probed]) -> tuple[FloatArray, IntArray]:
@@ -332,7 +330,7 @@ def _difference(a: Sequence[Probed], b: Sequence[Probed], seed: int) -> Estimate
     if not a or not b:
         return Estimate(value=None, note="nothing was judged on one side")
     one, other = (mean(*rate(group), n_clusters=len(codes)) for group in (a, b))
-    found = difference_interval(one, other, seed=seed).estimate(len(a) + len(b))
+    found = difference_interval(one, other).estimate(len(a) + len(b))
     if found.low is None or found.high is None:
         return found
     return found.model_copy(update={"low": max(found.low, -1.0), "high": min(found.high, 1.0)})  # of two shares

@@ -11,7 +11,7 @@ from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, show, statistic_name
-from judgec.stats.agreement.measure import Resampling, panel_statistic
+from judgec.stats.agreement.measure import panel_statistic
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
 from judgec.stats.intervals.jackknife import difference_interval
@@ -49,16 +49,13 @@ def headline(objective: str, agreement: Agreement) -> str:
     return known[0] if known else wanted
 
 
-def beside_experts(
-    name: str, judge: Sequence[GradePairs], experts: Sequence[GradePairs], resampling: Resampling
-) -> Estimate | None:
+def beside_experts(name: str, judge: Sequence[GradePairs], experts: Sequence[GradePairs]) -> Estimate | None:
     """The judge minus the experts, both against the consensus of the other annotators, paired by query.
 
     Args:
         name: Of ``KNOWN``.
         judge: ``ceiling.judge_panel``.
         experts: ``ceiling.expert_panel`` of the same annotators.
-        resampling: How the interval is made.
 
     Returns: None where either is undefined.
     """
@@ -68,9 +65,7 @@ def beside_experts(
         if statistic is None or np.isnan(statistic.point()):
             return None
         pair.append(statistic)
-    how = resampling
-    found = difference_interval(*pair, level=how.level, resamples=how.resamples, seed=how.seed)
-    return found.estimate(sum(len(ratings.judge) for ratings in judge))
+    return difference_interval(*pair).estimate(sum(len(ratings.judge) for ratings in judge))
 
 
 def judge_verdict(

@@ -15,7 +15,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray
 from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
-from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.stats.agreement.measure import measure, with_aspects
 
 ONE_ANNOTATOR = "one annotator an item: experts cannot be compared with each other"
 ADJUDICATORS = (
@@ -27,7 +27,6 @@ def ceiling(
     experts: Experts,
     scale: Scale,
     aspects: Sequence[str],
-    resampling: Resampling,
     *,
     accept_only: bool,
     judgments: Judgments | None = None,
@@ -41,7 +40,6 @@ def ceiling(
         experts: The labels.
         scale: Their scale.
         aspects: What was graded.
-        resampling: How intervals are made.
         accept_only: Compare accepts.
         judgments: The judge's, of the same items.
         no_grades: Why its numbers are no grades, or empty.
@@ -66,9 +64,8 @@ def ceiling(
         other = {"compiled_loo": "ceiling"}
     return {
         name: with_aspects(
-            measure(panel, resampling, nominal=nominal, beside=whole.get(other.get(name, ""), ()), no_grades=said),
+            measure(panel, nominal=nominal, beside=whole.get(other.get(name, ""), ()), no_grades=said),
             {aspect: found[name] for aspect, found in by_aspect.items() if found[name]},
-            resampling,
             nominal=nominal,
             beside={aspect: found[other[name]] for aspect, found in by_aspect.items()} if name in other else None,
             no_grades=said,

@@ -13,7 +13,7 @@ from judgec.records.label import UNLABELLED, Experts, FloatArray, Item
 from judgec.records.ratings import pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,6 @@ def compare(
     scale: Scale,
     *,
     accept_only: bool,
-    resampling: Resampling | None = None,
 ) -> Comparison:
     """Compare two judges; row i of everything belongs to ``items[i]``.
 
@@ -89,15 +88,13 @@ def compare(
         b: The other.
         scale: Of all of them.
         accept_only: The labels are accept / reject alone.
-        resampling: How intervals are made.
     """
-    how = resampling or Resampling()
     nominal = scale.level == "nominal"
     one, other = (pair(experts, judged, scale, accept_only=accept_only) for judged in (a, b))
     return Comparison(
-        a=measure(one, how, nominal=nominal),
-        b=measure(other, how, nominal=nominal),
-        differences=differences(one, other, how, nominal=nominal),
+        a=measure(one, nominal=nominal),
+        b=measure(other, nominal=nominal),
+        differences=differences(one, other, nominal=nominal),
         differing=_differing(items, experts, a, b, scale, accept_only=accept_only),
     )
 

@@ -8,7 +8,6 @@ from judgec.records.consensus import parts_of
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.jackknife import interval
 
@@ -40,7 +39,7 @@ class CutOff:
         )
 
 
-def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> CutOff | None:
+def best_cut_off(ratings: GradePairs) -> CutOff | None:
     """The cut-off of the score with the highest kappa against binary labels; None where there is nothing to fit.
 
     The labels are the grades of a scale of two, else accept and reject. Queries are dealt into folds; each fold is
@@ -48,9 +47,7 @@ def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> C
 
     Args:
         ratings: Experts beside the judge's score.
-        resampling: How intervals are made, and how the folds are drawn.
     """
-    how = resampling or Resampling()
     label = ratings.target if ratings.n_grades == 2 else ratings.target_accept
     kept = (label[:, 0] >= 0) & ~np.isnan(ratings.score)
     row, expert, weight = parts_of(label[kept])
@@ -65,7 +62,7 @@ def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> C
     for cell, count in zip(cells.T, np.bincount(at.ravel(), part).round(9), strict=True):
         content[int(cell[0])].append([*cell[1:].tolist(), count])
     code = np.argsort(sorted(range(len(queries)), key=content.__getitem__))[code]  # neither names nor order of rows
-    fold = np.random.default_rng(how.seed).permutation(np.arange(len(queries)) % folds)[code]
+    fold = np.random.default_rng(0).permutation(np.arange(len(queries)) % folds)[code]
     judge = np.empty(len(expert), dtype=np.int64)
     for one in range(folds):
         rest = fold != one
@@ -75,9 +72,6 @@ def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> C
             table_statistic(
                 name, expert, judge, code.astype(np.int64), n_grades=2, n_clusters=len(queries), weight=weight
             ),
-            level=how.level,
-            resamples=how.resamples,
-            seed=how.seed,
         ).estimate(int(kept.sum()))
         for name in MEASURED
     }

@@ -1,7 +1,7 @@
 """Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import t as student
@@ -27,24 +27,8 @@ NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
 
 
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """Settings of the intervals.
-
-    Args:
-        level: Their coverage.
-        resamples: Resamples of the queries.
-        seed: Seed of the resampling, which numbers the queries by what a statistic reads of them.
-    """
-
-    level: float = 0.95
-    resamples: int = 2000
-    seed: int = 0
-
-
 def measure(
     panel: GradePairs | Sequence[GradePairs],
-    resampling: Resampling | None = None,
     *,
     nominal: bool = False,
     beside: Sequence[GradePairs] = (),
@@ -56,7 +40,6 @@ def measure(
         panel: One grader's ratings, or several graders' of the same queries (for the experts' ceiling: each
             annotator beside the consensus of the others). A grader of whom a statistic is undefined is left
             out of its mean.
-        resampling: How intervals are made.
         nominal: The grades are classes without an order: ordinal statistics are undefined, ``exact`` is
             accuracy.
         beside: The panel that this one is compared with, grader by grader: a grader whose counterpart there is
@@ -65,7 +48,6 @@ def measure(
             tau-b is that of the score; empty where they are.
     """
     graders = (panel,) if isinstance(panel, GradePairs) else tuple(panel)
-    how = resampling or Resampling()
     compared = [r.where(r.labelled & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
     interval = any(r.interval for r in graders)
@@ -73,8 +55,8 @@ def measure(
     def of(name: str) -> Estimate:
         why = _undefined(name, no_grades, interval=interval)
         if why and name != "tau_b":
-            return Estimate(value=None, note=why, level=how.level)
-        return _estimate("tau_b_score" if why else name, graders, how, no_threshold, nominal, beside)
+            return Estimate(value=None, note=why)
+        return _estimate("tau_b_score" if why else name, graders, no_threshold, nominal, beside)
 
     systems = not nominal and any(orders_systems(r) for r in graders)
     estimates = {name: of(name) for name in reported(interval=interval, systems=systems)}
@@ -101,7 +83,6 @@ def _undefined(name: str, no_grades: str, *, interval: bool) -> str:
 def with_aspects(
     whole: Agreement,
     parts: Mapping[str, GradePairs | Sequence[GradePairs]],
-    resampling: Resampling | None = None,
     *,
     nominal: bool = False,
     beside: Mapping[str, Sequence[GradePairs]] | None = None,
@@ -112,7 +93,7 @@ def with_aspects(
         return whole
     others = beside or {}
     aspects = {
-        name: measure(part, resampling, nominal=nominal, beside=others.get(name, ()), no_grades=no_grades)
+        name: measure(part, nominal=nominal, beside=others.get(name, ()), no_grades=no_grades)
         for name, part in parts.items()
     }
     return replace(whole, aspects=aspects)
@@ -181,12 +162,7 @@ def _scored(ratings: GradePairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def _estimate(
-    name: str,
-    graders: Sequence[GradePairs],
-    how: Resampling,
-    no_threshold: bool,
-    nominal: bool,
-    beside: Sequence[GradePairs],
+    name: str, graders: Sequence[GradePairs], no_threshold: bool, nominal: bool, beside: Sequence[GradePairs]
 ) -> Estimate:
     statistic = KNOWN[name]
     panel = [compared_rows(name, r) for r in graders]
@@ -201,10 +177,10 @@ def _estimate(
     elif statistic.binary:
         note = why_no_area(panel)
     if note:
-        return Estimate(value=None, note=note, level=how.level)
+        return Estimate(value=None, note=note)
     whole = panel_statistic(name, graders, beside)
     assert whole is not None  # n > 0
-    found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
+    found = interval(whole)
     return replace(found, p=_p(statistic, panel, found)).estimate(n)
 
 

@@ -14,7 +14,7 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import IntArray
 from judgec.records.mode_agreement import FoundModes, ModesAgreement
 from judgec.records.ratings import GradePairs, stacked
-from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.measure import measure
 from judgec.stats.agreement.statistic import Statistic, table_statistic, weighted_sum
 from judgec.stats.agreement.tables import NumberArray, contingency
 from judgec.stats.intervals.jackknife import interval
@@ -26,7 +26,7 @@ LEAST = 5  # cases below which a share of them is not given: 4 of 4 are compatib
 STATISTICS = ("kappa", "precision", "recall")
 
 
-def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None = None) -> ModesAgreement:
+def measure_modes(parts: Mapping[str, GradePairs]) -> ModesAgreement:
     """Each mode by itself, all together, and their mean.
 
     Intervals of kappa and of means are jackknife intervals over queries, those of precision and recall exact binomial
@@ -34,10 +34,8 @@ def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None
 
     Args:
         parts: The judge beside the experts by mode, on a scale absent, present; all with the same codes of queries.
-        resampling: How intervals are made.
     """
-    how = resampling or Resampling()
-    found = {mode: _found(ratings, how) for mode, ratings in parts.items()}
+    found = {mode: _found(ratings) for mode, ratings in parts.items()}
     adjusted = holm(np.array([np.nan if one.p is None else one.p for one in found.values()], dtype=np.float64))
     modes = {
         mode: replace(one, p_holm=None if np.isnan(p) else float(p))
@@ -46,23 +44,23 @@ def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None
     averaged = {
         name: tuple(mode for mode, one in modes.items() if getattr(one, name).value is not None) for name in STATISTICS
     }
-    macro = {name: _mean(name, [parts[mode] for mode in averaged[name]], how) for name in STATISTICS}
-    micro = replace(_found(stacked(list(parts.values())), how), p=None)
+    macro = {name: _mean(name, [parts[mode] for mode in averaged[name]]) for name in STATISTICS}
+    micro = replace(_found(stacked(list(parts.values()))), p=None)
     return ModesAgreement(modes, micro, macro, averaged)
 
 
-def _found(ratings: GradePairs, how: Resampling) -> FoundModes:
+def _found(ratings: GradePairs) -> FoundModes:
     labelled = ratings.graded
     known = ratings.where(labelled & (ratings.judge != UNSCORED))
     expert, judge = mean_of(known.target == PRESENT, known.target), known.judge == PRESENT
     n, present, flagged = len(expert), float(expert.sum()), int(judge.sum())
-    rare = _rare(n, present, how)
-    measured = None if rare else measure(known, how).estimates
-    few, shown = _few_flagged(flagged, how), expert > 0
+    rare = _rare(n, present)
+    measured = None if rare else measure(known).estimates
+    few, shown = _few_flagged(flagged), expert > 0
     return FoundModes(
         kappa=rare or _of(measured, "kappa"),
-        precision=few or share(expert[judge], known.cluster[judge], level=how.level),
-        recall=rare or share(judge[shown], known.cluster[shown], weight=expert[shown], level=how.level),
+        precision=few or share(expert[judge], known.cluster[judge]),
+        recall=rare or share(judge[shown], known.cluster[shown], weight=expert[shown]),
         p=None if rare else association_p(expert, known.judge, known.cluster),
         n=n,
         present=tidy(present),
@@ -103,7 +101,7 @@ def _of(measured: Mapping[str, Estimate] | None, name: str) -> Estimate:
     return measured[name]
 
 
-def _rare(n: int, present: float, how: Resampling) -> Estimate | None:
+def _rare(n: int, present: float) -> Estimate | None:
     """The reason why recall and kappa are not measured, or None: cases of both kinds are needed."""
     absent = n - present
     if min(present, absent) >= LEAST:
@@ -111,26 +109,24 @@ def _rare(n: int, present: float, how: Resampling) -> Estimate | None:
     few, word = (present, "show it") if present <= absent else (absent, "do not show it")
     more = f"label about {ceil((LEAST - few) * n / few):,} more" if few else "label more"
     note = f"{few:g} of {plural(n, 'item')} {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
-    return Estimate(value=None, note=note, n=n, level=how.level)
+    return Estimate(value=None, note=note, n=n)
 
 
-def _few_flagged(flagged: int, how: Resampling) -> Estimate | None:
+def _few_flagged(flagged: int) -> Estimate | None:
     """The reason why precision is not measured, or None."""
     if flagged >= LEAST:
         return None
     said = f"the judge flags {plural(flagged, 'item')}, {LEAST} are needed to measure precision"
-    return Estimate(value=None, note=said, n=flagged, level=how.level)
+    return Estimate(value=None, note=said, n=flagged)
 
 
-def _mean(name: str, parts: list[GradePairs], how: Resampling) -> Estimate:
+def _mean(name: str, parts: list[GradePairs]) -> Estimate:
     if not parts:
-        return Estimate(value=None, note="no mode has it", level=how.level)
+        return Estimate(value=None, note="no mode has it")
     n_clusters = max(part.n_clusters for part in parts)
     weight = 1.0 / len(parts)
     whole = weighted_sum([(weight, _statistic(name, part, n_clusters)) for part in parts])
-    return interval(whole, level=how.level, resamples=how.resamples, seed=how.seed).estimate(
-        sum(len(part.judge) for part in parts)
-    )
+    return interval(whole).estimate(sum(len(part.judge) for part in parts))
 
 
 def _statistic(name: str, ratings: GradePairs, n_clusters: int) -> Statistic:

@@ -138,9 +138,6 @@ def system_agreement(
     queries: IntArray,
     people: FloatArray,
     judge: FloatArray,
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
 ) -> SystemAgreement | None:
     """The order of systems by a judge beside that by people.
 
@@ -149,8 +146,6 @@ def system_agreement(
         queries: Code of each item's query, shape (n_items,).
         people: Their mean grade, in scale units, NaN where nobody graded, shape (n_items,).
         judge: Its score, in scale units, NaN where it is unscored, shape (n_items,).
-        resamples: Of the queries.
-        seed: Of resamples and halves.
 
     Returns:
         None where nobody says who answered. Below three systems or three queries where both graded all of them nothing
@@ -187,7 +182,7 @@ def system_agreement(
     p = holm(chance(*surplus))
 
     def of(one: Statistic) -> Estimate:
-        return interval(one, resamples=resamples, seed=seed).estimate(len(names))
+        return interval(one).estimate(len(names))
 
     def shown(by: tuple[FloatArray, FloatArray], pair: int) -> Estimate:
         value, error = (float(one[pair]) for one in by)
@@ -202,7 +197,7 @@ def system_agreement(
         n_queries=n,
         tau_b=of(found.statistic(tau_b_bounds)),
         spearman=of(found.statistic(_spearman)),
-        people=_on_halves(by_people, seed),
+        people=_on_halves(by_people),
         told=int((their != 0).sum()),
         same=int((our == their).sum()),
         opposite=int((our * their < 0).sum()),
@@ -220,9 +215,9 @@ def _spearman(people: FloatArray, low: FloatArray, *_: FloatArray) -> FloatArray
     return ratio((a * b).sum(axis=1), np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1)))
 
 
-def _on_halves(by: FloatArray, seed: int) -> float | None:
+def _on_halves(by: FloatArray) -> float | None:
     by = by[np.lexsort(np.round(by.T, ROUNDING))]  # whatever the order of rows
-    rng, n = np.random.default_rng(seed), len(by)
+    rng, n = np.random.default_rng(0), len(by)
     halves = np.zeros((HALVES, n))
     for row in halves:
         row[rng.permutation(n)[: n // 2]] = 1.0

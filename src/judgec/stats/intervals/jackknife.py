@@ -16,7 +16,6 @@ from judgec.stats.agreement.statistic import Statistic, weighted_sum
 from judgec.stats.intervals.resampling import resampled, standard_error
 
 MIN_CLUSTERS = 3  # two leave one degree of freedom: such an interval is the whole scale
-MIN_RESAMPLES = 40
 MIN_TAIL = 20  # resamples beyond a quantile for it to be read off them
 MAX_UNDEFINED = 0.1  # share of resamples without a value above which an interval would be a guess
 JACKKNIFE = "jackknife t over clusters"
@@ -36,8 +35,6 @@ class Interval:
         se: Standard error in units of the statistic, or None.
         level: Coverage of the interval.
         n_clusters: Clusters with items.
-        resamples: Number of resamples.
-        seed: Seed of the resampling.
         method: How the interval was made.
         note: Why something is missing, or empty.
     """
@@ -49,8 +46,6 @@ class Interval:
     se: float | None
     level: float
     n_clusters: int
-    resamples: int
-    seed: int
     method: str
     note: str = ""
 
@@ -66,18 +61,10 @@ class Interval:
             n_clusters=self.n_clusters,
             level=self.level,
             method=self.method,
-            seed=self.seed,
         )
 
 
-def interval(
-    statistic: Statistic,
-    n_clusters: int | None = None,
-    *,
-    level: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Interval:
+def interval(statistic: Statistic, *, level: float = 0.95) -> Interval:
     """Confidence interval of one statistic, clusters being the sampling units.
 
     There is none, and ``note`` says why, below three clusters with items; when the statistic is undefined
@@ -86,26 +73,19 @@ def interval(
 
     Args:
         statistic: What to estimate.
-        n_clusters: Checked against the statistic when given.
         level: Coverage.
-        resamples: Number of resamples where it moves in steps.
-        seed: Their seed.
 
     Raises:
-        ValueError: When ``n_clusters`` is not the statistic's, or level or resamples are out of range.
+        ValueError: When the level is no share.
 
     Source: Efron and Stein (1981), Annals of Statistics 9(3), for the jackknife; Cameron and Miller (2015), Journal of
         Human Resources 50(2), for clusters and Student's t with (clusters - 1) degrees of freedom.
     """
-    if n_clusters is not None and n_clusters != statistic.items.size:
-        raise ValueError(f"n_clusters {n_clusters}; the statistic has {statistic.items.size} clusters.")
-    return _interval(statistic, level, resamples, seed, paired=False)
+    return _interval(statistic, level, paired=False)
 
 
-def difference_interval(
-    a: Statistic, b: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Interval:
-    """Confidence interval and p-value of ``a - b``, paired: both come from the same resamples.
+def difference_interval(a: Statistic, b: Statistic, *, level: float = 0.95) -> Interval:
+    """Confidence interval and p-value of ``a - b``, paired: both are left without, or drawn with, the same clusters.
 
     ``p`` is the smallest 1 - level at which the interval excludes 0. When no cluster changes a difference
     other than 0 (a perfect judge against a constant one), the interval is that point and p is that of the
@@ -116,15 +96,13 @@ def difference_interval(
         a: Statistic of one judge.
         b: The same of another judge, on the same items and cluster codes.
         level: Coverage.
-        resamples: Number of resamples where it moves in steps.
-        seed: Their seed.
 
     Raises:
-        ValueError: When the numbers of clusters differ, or level or resamples are out of range.
+        ValueError: When the numbers of clusters differ, or the level is no share.
     """
     if a.items.size != b.items.size:
         raise ValueError(f"{a.items.size} and {b.items.size} clusters; paired judges share their clusters.")
-    return _interval(weighted_sum([(1.0, a), (-1.0, b)]), level, resamples, seed, paired=True)
+    return _interval(weighted_sum([(1.0, a), (-1.0, b)]), level, paired=True)
 
 
 def detectable_difference(difference: Interval, *, power: float = 0.8) -> float | None:
@@ -141,13 +119,13 @@ def detectable_difference(difference: Interval, *, power: float = 0.8) -> float 
     return float((difference.high - difference.low) / 2 + reach)
 
 
-def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, paired: bool) -> Interval:
-    if not 0 < level < 1 or resamples < MIN_RESAMPLES:
-        raise ValueError(f"{level=}, {resamples=}; 0 < level < 1 and resamples >= {MIN_RESAMPLES} are valid.")
+def _interval(statistic: Statistic, level: float, *, paired: bool) -> Interval:
+    if not 0 < level < 1:
+        raise ValueError(f"{level=}; 0 < level < 1 is valid.")
     value = statistic.point()
     present = statistic.items > 0
     n_clusters = int(present.sum())
-    none = Interval(value, None, None, None, None, level, n_clusters, resamples, seed, "none")
+    none = Interval(value, None, None, None, None, level, n_clusters, "none")
     if np.isnan(value):
         note = statistic.why_undefined or "undefined: one of the two gave one grade only, or there are no items"
         return replace(none, value=None, note=note)
@@ -168,7 +146,7 @@ def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, 
 
 
 def _by_percentiles(none: Interval, statistic: Statistic, value: float, *, paired: bool) -> Interval:
-    drawn = resampled(statistic, none.resamples, none.seed)
+    drawn = resampled(statistic)
     known = drawn[~np.isnan(drawn)]
     if len(known) < (1 - MAX_UNDEFINED) * len(drawn):
         return replace(

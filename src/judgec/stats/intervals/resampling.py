@@ -7,39 +7,37 @@ import numpy as np
 from judgec.records.label import FloatArray
 from judgec.stats.agreement.statistic import CONTENT_DIGITS, Statistic
 
-RESAMPLES = 1000  # of the standard error of a statistic that moves in steps
+RESAMPLES = 2000  # of a statistic that moves in steps
 
 
 @lru_cache(maxsize=4)
-def resample(n_clusters: int, resamples: int, seed: int) -> FloatArray:
-    """Draws clusters, and counts how often each is drawn: the one set of resamples that a whole report shares.
+def resample(n_clusters: int) -> FloatArray:
+    """Draws clusters, and counts how often each is drawn: the one set of resamples that every interval shares.
 
     Args:
         n_clusters: Number of clusters; each draw takes any of them with equal probability.
-        resamples: Number of resamples B.
-        seed: Same seed, same resamples.
 
     Returns:
-        Multiplicities, shape (B, n_clusters), rows summing to n_clusters; read-only, as it is cached.
+        Multiplicities, shape (RESAMPLES, n_clusters), rows summing to n_clusters; read-only, as it is cached.
     """
-    drawn = np.random.default_rng(seed).integers(n_clusters, size=(resamples, n_clusters))
-    drawn += n_clusters * np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=resamples * n_clusters)
-    weights = counts.reshape(resamples, n_clusters).astype(np.float64)
+    drawn = np.random.default_rng(0).integers(n_clusters, size=(RESAMPLES, n_clusters))
+    drawn += n_clusters * np.arange(RESAMPLES)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=RESAMPLES * n_clusters)
+    weights = counts.reshape(RESAMPLES, n_clusters).astype(np.float64)
     weights.flags.writeable = False
     return weights
 
 
-def resampled(statistic: Statistic, resamples: int = RESAMPLES, seed: int = 0) -> FloatArray:
-    """Values of a statistic that moves in steps, shape (resamples,); clusters without items are never drawn.
+def resampled(statistic: Statistic) -> FloatArray:
+    """Values of a statistic that moves in steps, shape (RESAMPLES,); clusters without items are never drawn.
 
     Clusters are numbered by what they hold, so that neither names nor the order of rows can change a limit.
     """
     assert statistic.steps is not None
     present = np.flatnonzero(statistic.items > 0)
     content = np.round(statistic.steps.content[present], CONTENT_DIGITS)
-    weights = np.zeros((resamples, statistic.items.size))
-    weights[:, present[np.lexsort(content.T[::-1])]] = resample(len(present), resamples, seed)
+    weights = np.zeros((RESAMPLES, statistic.items.size))
+    weights[:, present[np.lexsort(content.T[::-1])]] = resample(len(present))
     return statistic.under(weights)
 
 

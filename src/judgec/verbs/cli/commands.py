@@ -327,7 +327,7 @@ def probe(
     if compare is None:
         _probe(options, junit=junit, verbose=verbose, json=json)
     else:
-        _compare(*compare, seed=options.seed, json=json)
+        _compare(*compare, json=json)
 
 
 def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
@@ -341,8 +341,8 @@ def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bo
         raise ServiceError(found.unanswered)
 
 
-def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
+def _compare(a: str, b: str, *, json: bool) -> None:
     from judgec.verbs.cli.output import show
     from judgec.verbs.compare_probes import compare_probes, comparison_report
 
-    show(comparison_report(compare_probes(a, b, seed=seed).comparison), json=json)
+    show(comparison_report(compare_probes(a, b).comparison), json=json)
