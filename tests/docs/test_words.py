@@ -27,9 +27,7 @@ def test_legend_leaves_out_names_of_users() -> None:
 
 
 CODE = frozenset({"python", "json", "toml", "yaml", "csv", "sh"})
-TYPED = re.compile(
-    r"min_tau_b|'[^' ]*tau_b[^' ]*'|^tau_b, accept, kappa, qwk or system_tau, or a sum such as tau_b\+accept"
-)
+TYPED = re.compile(r"min_tau_b|'[^' ]*tau_b[^' ]*'|^tau_b, accept, kappa or qwk, or a sum such as tau_b\+accept")
 
 
 def _read(path: Path) -> Iterator[tuple[int, str]]:

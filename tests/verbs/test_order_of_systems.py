@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau, spearmanr
@@ -14,10 +15,37 @@ from judgec.verbs.agreement import agreement_report
 from judgec.verbs.audit import audit_report
 from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.options.audit import AuditOptions
-from tests.compile.test_system_tau import world
 
 Json = dict[str, Any]  # Any: JSON
 HANNA = Path(__file__).parents[2] / "trainsets" / "hanna"
+SYSTEMS, QUERIES = 6, 90
+
+
+def world() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``items`` follows each grade closely, moved half a grade a rank; ``systems`` is noisy, mild and fair."""
+    rng = np.random.default_rng(3)
+    query, agent = np.repeat(np.arange(QUERIES), SYSTEMS), np.tile(np.arange(SYSTEMS), QUERIES)
+    rank = agent - (SYSTEMS - 1) / 2
+    grade = np.clip(np.round(3 + 0.3 * rank + 1.3 * rng.normal(size=len(agent))), 1, 5).astype(int)
+    labels = pd.DataFrame(
+        {
+            "item_id": [f"q{q}-s{a}" for q, a in zip(query, agent, strict=True)],
+            "query_id": [f"q{q}" for q in query],
+            "query": [f"question {q}" for q in query],
+            "answer": [f"answer {a} to {q}" for q, a in zip(query, agent, strict=True)],
+            "agent": [f"s{a}" for a in agent],
+            "grade": grade,
+        }
+    )
+    said = {
+        "items": grade + -0.5 * rank + 0.2 * rng.normal(size=len(agent)),
+        "systems": grade + 1.0 + 1.5 * rng.normal(size=len(agent)),
+    }
+    verdicts = [
+        pd.DataFrame({"item_id": labels["item_id"], "judge": name, "grade": np.clip(np.round(score), 1, 5).astype(int)})
+        for name, score in said.items()
+    ]
+    return labels, pd.concat(verdicts)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +73,24 @@ def test_agreement_of_recorded_verdicts_has_the_order_of_each_judge(
     heads = [table.heads for table in shown.full or ()]
     assert ("one less the other", "judge [95 %]", "people [95 %]", "adjusted p") in heads
     assert [row for table in shown.further for row in table.rows if row[0] == "s0 - s5"]
+
+
+def test_a_compile_says_that_the_better_judge_of_items_ranks_systems_wrongly(
+    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    labels, verdicts = labelled
+    verdicts.to_parquet(tmp_path / "verdicts.parquet")
+    made = judgec.compile_judge(
+        labels, lm=f"recorded:{tmp_path / 'verdicts.parquet'}", evidence=False, panel="best", name="ranked",
+        home=tmp_path, folds=1, progress=False,
+    )  # fmt: skip
+    report: Json = dict(made.saved.report)
+    assert report["prompt"] == "items"
+    assert report["systems"]["tau_b"]["value"] == report["test"]["compiled"]["system_tau"]["value"] < 0
+    assert "system_tau" in report["difference"]
+    page = made.report_path.read_text(encoding="utf-8")
+    assert "Pairs of systems" in page
+    assert report["systems"]["differing"][0]["a"] in page
 
 
 def test_columns_beside_each_other_say_the_same_as_recorded_verdicts(

@@ -227,7 +227,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             alone=None if told is features or features is None else features[known],
             target=target[known, j],
             cluster=part.experts.cluster[known],
-            system=None if part.experts.system is None else part.experts.system[known],
             scale=bench.scale,
             accept=part.experts.target_accept[known, j],
             own_accept=bench.own_accept,

@@ -12,7 +12,7 @@ from judgec.raters.decision import DecisionRule, RuleName, acceptability, accept
 from judgec.raters.pairwise import places_mirrored
 from judgec.records.consensus import accept_rate_of, mean_of, parts_of
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
@@ -48,7 +48,6 @@ class Data:
         stated: The positions that the LM stated, shape (n,), or None to take them from ``verdicts``.
         alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
         joint: The verdicts are those of a panel: on ordered grades they decide by cut points on their value.
-        system: Who answered each row, empty where nobody says, shape (n,); None where nobody says of any.
     """
 
     verdicts: FloatArray | None
@@ -61,7 +60,6 @@ class Data:
     stated: IntArray | None = None
     alone: FloatArray | None = None
     joint: bool = False
-    system: TextArray | None = None
 
     def read_by(self, source: Source) -> FloatArray | None:
         """The features that a source reads."""
@@ -110,7 +108,6 @@ class Data:
             cluster=self.cluster[keep],
             accept=self.accept[keep],
             stated=None if self.stated is None else self.stated[keep],
-            system=None if self.system is None else self.system[keep],
         )
 
     def both_orders(self) -> "Data":
@@ -126,7 +123,6 @@ class Data:
             cluster=np.tile(self.cluster, 2),
             accept=np.tile(self.accept, (2, 1)),
             stated=None,
-            system=None,
         )
 
     def training_rows(self) -> "TrainingRows":
@@ -232,7 +228,6 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
         rows = _table(options, losses, objective, data, fold)
         at = _closest(options, rows, losses, data)
     else:
-        objective = objective.of_grades_too
         options = list(_options(data, predicted, losses, base, fold, objective, seed))
         rows = _table(options, losses, objective, data)
         at = _winner(rows)
@@ -363,8 +358,7 @@ def _options(
             found.append(("cuts" if verdicts is None else "map", grade, goal))
         options = []
         for rule, said, cut_for in found:
-            worth = _cut_score(data, key, predicted) if objective.needs_systems else data.values[said]
-            options.append(Contender(key, rule, said, _accepts(said, spread, data, fold), worth, cut_for))
+            options.append(Contender(key, rule, said, _accepts(said, spread, data, fold), data.values[said], cut_for))
         if alone:  # no verdict has to be respected
             options.sort(key=lambda one: -_statistic(one, objective, data, None).point())
         yield from options
@@ -449,7 +443,6 @@ def _statistic(one: Contender, objective: Objective, data: Data, fold: IntArray 
         n_clusters=int(code.max()) + 1,
         people=data.truth if data.scale.interval else None,
         interval=data.scale.interval,
-        system=data.system,
     )
     if fold is None:
         return objective.statistic(ratings)

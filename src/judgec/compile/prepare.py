@@ -10,9 +10,6 @@ from judgec.records.counts import plural
 from judgec.records.label import InputCounts, LabelSet
 from judgec.records.tasks.registry import finds_modes
 from judgec.stats.agreement.objective import Objective, parse_objective
-from judgec.stats.agreement.system_tau import LEAST_QUERIES
-
-LEAST_COMPARED = 6  # systems: of five a tau of .6 is chance in 12 % of all orders
 
 
 def default_objective(labels: LabelSet) -> str:
@@ -56,8 +53,6 @@ def prepared(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
             f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
         )
-    if objective.needs_systems:
-        _require_systems(parts, settings.objective)
     train = parts.shipped.train
     if not labelled(train, train.experts.target_accept if labels.accept_only else train.experts.target):
         held = f"{plural(len(train), 'item')}, all of one grade" if len(train) else "no items"
@@ -67,39 +62,6 @@ def prepared(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "into it, and at least two different grades are needed there to learn from. Label items of further queries."
         )
     return parts, objective
-
-
-def _require_systems(parts: Parts, objective: str) -> None:
-    """Make sure that there is an order of systems to learn from and to test.
-
-    Raises:
-        UserError: Too few systems, or too few queries that all of them answered.
-    """
-    compared, dev = (parts.shipped.train, parts.pooled.test), parts.shipped.dev
-    systems = sorted({item.agent for part in (*compared, dev) for item in part.items if item.agent})
-    where = f"--objective {objective}"
-    if parts.pooled.labels.scale.level == "nominal":
-        raise UserError(
-            f"{where}: the grades are classes without an order; kappa or exact are valid. Name one of them."
-        )
-    if len(systems) < LEAST_COMPARED:
-        raise UserError(
-            f"{where}: {len(systems)} systems answered, by the column 'agent'; an order of systems needs "
-            f"{LEAST_COMPARED}. Name who answered each item (--map COLUMN=agent), or take 'tau_b'."
-        )
-    for part in compared:
-        by: dict[str, set[str]] = {name: set() for name in systems}
-        for item, whole in zip(part.items, part.experts.target[..., 0].min(axis=1) >= 0, strict=True):
-            if item.agent and whole:
-                by[item.agent].add(item.query_id)
-        shared = set.intersection(*by.values())
-        if len(shared) < LEAST_QUERIES:
-            rarest = min(systems, key=lambda name: len(by[name]))
-            raise UserError(
-                f"{where}: {len(shared)} {part.name} queries that all {len(systems)} systems answered ({rarest} "
-                f"{len(by[rarest])} of {part.n_queries}); {LEAST_QUERIES} are needed. Leave out the rows of systems "
-                "with few answers, or take 'tau_b'."
-            )
 
 
 def _queries(labels: LabelSet) -> int:

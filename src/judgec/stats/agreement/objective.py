@@ -26,7 +26,6 @@ from judgec.stats.agreement.of_numbers import (
 )
 from judgec.stats.agreement.registry import KNOWN, of_target, statistic_of_objective
 from judgec.stats.agreement.statistic import CORRELATION, SHARE, Statistic, weighted_sum
-from judgec.stats.agreement.system_tau import system_tau_bound
 
 CutFit = Literal["qwk", "kappa", "exact", "accept", "balanced_accuracy"]
 
@@ -58,14 +57,11 @@ class Measure:
         tables: Of labels that are grades.
         numbers: Of labels on an interval scale; it counts unscored items against the judge.
         of_accepts: True when it compares accepts.
-        of_systems: True when it compares means of whoever answered. It moves in steps of two pairs' swap and does not
-            read the grade, only the score: its cut points are fitted to QWK.
     """
 
     tables: OfTables | None
     numbers: Callable[[GradePairs], Statistic] | None = None
     of_accepts: bool = False
-    of_systems: bool = False
 
 
 _ACCEPT = OfTables(worst_case.exact_bound, np.sign, SHARE, "accept")
@@ -78,13 +74,12 @@ OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
         "exact": Measure(OfTables(worst_case.exact_bound, np.sign, SHARE, "exact")),
         "accept": Measure(_ACCEPT, of_accepts=True),
         "balanced_accuracy": Measure(OfTables(worst_case.balanced_accuracy_bound, np.sign, SHARE, "balanced_accuracy")),
-        "system_tau": Measure(None, of_systems=True),
         "spearman": Measure(None, spearman_of_numbers),
         "mae": Measure(None, closeness_of_numbers),
     }
 )
 """Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement, ``mae`` minus the mean
-absolute error as a share of the range, ``system_tau`` tau-b of systems' means (six at least).
+absolute error as a share of the range.
 """
 
 
@@ -107,17 +102,6 @@ class Objective:
     def needs_accept(self) -> bool:
         """True when a term compares accepts, which need a threshold."""
         return any(OBJECTIVES[name].of_accepts for _, name in self.terms)
-
-    @property
-    def needs_systems(self) -> bool:
-        """True when a term compares systems, which labels have to name."""
-        return any(OBJECTIVES[name].of_systems for _, name in self.terms)
-
-    @property
-    def of_grades_too(self) -> "Objective":
-        """The objective by which grades are chosen: where it reads none, QWK is added."""
-        systems = all(OBJECTIVES[name].of_systems for _, name in self.terms)
-        return Objective((*self.terms, (1.0, "qwk"))) if systems else self
 
     def require(self, *, interval: bool) -> None:
         """Make sure that every term is defined on such labels.
@@ -193,7 +177,7 @@ def _columns(measure: Measure, compared: GradePairs) -> tuple[IntArray, IntArray
 
 
 def _defined(measure: Measure, *, interval: bool) -> bool:
-    return measure.of_accepts or measure.of_systems or (measure.numbers if interval else measure.tables) is not None
+    return measure.of_accepts or (measure.numbers if interval else measure.tables) is not None
 
 
 def _of_tables(measure: Measure) -> OfTables:
@@ -208,14 +192,11 @@ def cut_fit(name: str) -> CutFit:
     Raises:
         ValueError: It has none, as it is of numbers alone.
     """
-    measure = OBJECTIVES[name]
-    return "qwk" if measure.of_systems else _of_tables(measure).cuts
+    return _of_tables(OBJECTIVES[name]).cuts
 
 
 def _term(name: str, compared: GradePairs) -> Statistic:
     measure = OBJECTIVES[name]
-    if measure.of_systems:
-        return system_tau_bound(compared)
     target, judge, n_grades = _columns(measure, compared)
     if compared.interval and not measure.of_accepts:
         if measure.numbers is None:
@@ -230,7 +211,7 @@ def _errors(measure: Measure, compared: GradePairs) -> tuple[BoolArray, FloatArr
     """The rows that people labelled, and how wrong the judge is about each; an unscored one is as wrong as can be."""
     target, judge, n_grades = _columns(measure, compared)
     known = np.asarray(target[:, 0] != UNLABELLED)
-    if measure.of_systems or (compared.interval and not measure.of_accepts):
+    if compared.interval and not measure.of_accepts:
         rows = compared.where(known)
         return known, absolute_errors(rows)
     row, expert, weight = parts_of(target[known])

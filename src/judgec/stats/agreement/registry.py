@@ -238,7 +238,6 @@ OF_SYSTEMS: Mapping[str, ReportedStatistic] = MappingProxyType(
             meaning="tau-b of the means of whoever answered: do judge and expert rank the systems alike?",
             ordinal=True,
             against_chance=True,
-            objective="system_tau",
         )
     }
 )

@@ -19,8 +19,8 @@ LEAST_SYSTEMS = 3  # of two, the order is right or wrong
 LEAST_QUERIES = 3
 MAX_CELLS = 4_000_000  # floats in one temporary array (32 MB): larger work is done in chunks
 
-Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Values, shape (B,), from means of systems by people and the lowest and highest by the judge, shape (B, n_systems)."""
+Formula = Callable[[FloatArray, FloatArray], FloatArray]
+"""Values, shape (B,), from means of systems by people and by the judge, shape (B, n_systems); NaN where undefined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,15 +30,13 @@ class SystemMeans:
     Args:
         systems: Their names, sorted.
         people: Mean of each query and system by people, shape (n_clusters, n_systems); 0 of queries that do not count.
-        low: The same by the judge, an unscored answer being the worst grade.
-        high: The same, it being the best grade.
+        judge: The same by the judge.
         items: Number of answers to each query that counts, else 0, shape (n_clusters,).
     """
 
     systems: tuple[str, ...]
     people: FloatArray
-    low: FloatArray
-    high: FloatArray
+    judge: FloatArray
     items: FloatArray
 
     @property
@@ -50,20 +48,19 @@ class SystemMeans:
             return f"{common} queries where people and judge graded all {len(self.systems)}, {LEAST_QUERIES} are needed"
         return ""
 
-    def statistic(self, formula: Formula, undefined: float = np.nan) -> Statistic:
-        """A formula of the means; ``undefined`` stands for a value that is not defined."""
+    def statistic(self, formula: Formula) -> Statistic:
+        """A formula of the means."""
         counted = (self.items > 0).astype(np.float64)
 
         def of(weights: FloatArray) -> FloatArray:
             drawn = (weights @ counted)[:, None]
-            return formula(*(ratio(weights @ means, drawn, 0.0) for means in (self.people, self.low, self.high)))
+            return formula(*(ratio(weights @ means, drawn, 0.0) for means in (self.people, self.judge)))
 
         def under(weights: FloatArray) -> FloatArray:
             if self.too_few:
-                return np.full(len(weights), undefined)
+                return np.full(len(weights), np.nan)
             step = max(1, MAX_CELLS // len(self.systems) ** 2)
-            found = np.concatenate([of(weights[at : at + step]) for at in range(0, len(weights), step)])
-            return np.where(np.isnan(found), undefined, found)
+            return np.concatenate([of(weights[at : at + step]) for at in range(0, len(weights), step)])
 
         n = len(self.items)
         return Statistic(
@@ -71,7 +68,7 @@ class SystemMeans:
             lambda: float(under(np.ones((1, n)))[0]),
             lambda: under(np.ones((n, n)) - np.eye(n)),
             CORRELATION,
-            Resampler(under, np.hstack([self.people, self.low, self.high])),
+            Resampler(under, np.hstack([self.people, self.judge])),
             self.too_few or "all systems have the same mean",
         )
 
@@ -83,7 +80,6 @@ def system_means(
     judge: FloatArray,
     *,
     n_clusters: int | None = None,
-    ends: tuple[float, float] | None = None,
 ) -> SystemMeans:
     """The systems' mean scores by a judge and their mean grades by people.
 
@@ -91,9 +87,8 @@ def system_means(
         systems: Which one answered, of each item; None or empty where nobody says.
         queries: Code of each item's query, shape (n_items,).
         people: Their mean grade, in scale units, NaN where nobody graded, shape (n_items,).
-        judge: Its score, in scale units, NaN where it is unscored, shape (n_items,).
+        judge: Its score, in scale units, NaN where it is unscored, shape (n_items,); a query with one does not count.
         n_clusters: How many queries there are.
-        ends: The worst and the best grade, which stand for an unscored answer; None: a query with one does not count.
     """
     name = np.array([one or "" for one in systems], dtype=np.str_)
     known = (name != "") & ~np.isnan(people)
@@ -103,15 +98,14 @@ def system_means(
     cell = queries[known] * width + np.searchsorted(names, name[known])
     count = np.bincount(cell, minlength=n * width).reshape(n, width).astype(np.float64)
     counted = np.asarray((count > 0).all(axis=1) & (width > 0))
-    if ends is None:
-        counted[queries[known & np.isnan(judge)]] = False
+    counted[queries[known & np.isnan(judge)]] = False
 
     def means(given: FloatArray) -> FloatArray:
         total = np.bincount(cell, given[known], minlength=n * width).astype(np.float64).reshape(n, width)
         return np.where(counted[:, None], ratio(total, count, 0.0), 0.0)
 
-    low, high = (means(np.where(np.isnan(judge), end, judge)) for end in ends or (np.nan, np.nan))
-    return SystemMeans(tuple(names.tolist()), means(people), low, high, np.where(counted, count.sum(axis=1), 0.0))
+    by = means(people), means(judge)
+    return SystemMeans(tuple(names.tolist()), *by, np.where(counted, count.sum(axis=1), 0.0))
 
 
 def orders_systems(ratings: GradePairs) -> bool:
@@ -121,39 +115,13 @@ def orders_systems(ratings: GradePairs) -> bool:
 
 def system_tau(ratings: GradePairs) -> Statistic:
     """System-level tau-b of rows that are all labelled and scored; undefined where nobody says who answered."""
-    return _means(ratings).statistic(tau_b_bounds)
-
-
-def system_tau_bound(ratings: GradePairs) -> Statistic:
-    """The lowest system-level tau-b that any scores of the unscored rows could have given; 0 where it is undefined.
-
-    Of each pair of systems the one that people call better has the worst grade where it is unscored, the other one the
-    best. So leaving one more row unscored never raises it.
-    """
-    ends = ratings.values[0], ratings.values[-1]
-    return _means(ratings.where(ratings.graded), ends).statistic(tau_b_bounds, undefined=0.0)
-
-
-def _means(ratings: GradePairs, ends: tuple[float, float] | None = None) -> SystemMeans:
     systems = np.full(ratings.judge.shape, "") if ratings.system is None else ratings.system
-    given, score = ratings.given, ratings.score
-    return system_means(systems, ratings.cluster, given, score, n_clusters=ratings.n_clusters, ends=ends)
+    found = system_means(systems, ratings.cluster, ratings.given, ratings.score, n_clusters=ratings.n_clusters)
+    return found.statistic(tau_b_of_means)
 
 
-def tau_b_bounds(people: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """The lowest tau-b of each row of means, shape (B,); NaN where all of one side are equal.
-
-    A pair that people do not tell apart is untied by the judge if that lowers the value, as in ``worst_case``.
-    """
+def tau_b_of_means(people: FloatArray, judge: FloatArray) -> FloatArray:
+    """Tau-b of each row of means, shape (B,); NaN where all of one side are equal."""
     left, right = np.triu_indices(people.shape[-1], 1)
-
-    def signs(one: FloatArray, other: FloatArray) -> FloatArray:
-        return np.asarray(np.sign(np.round(one[..., left] - other[..., right], ROUNDING)))
-
-    sign, least, most = signs(people, people), signs(low, high), signs(high, low)
-    worst = np.where(sign > 0, least, most)
-    signed, tied = (sign * worst).sum(axis=-1), sign == 0
-    open_ = (tied & (least != most)).sum(axis=-1)
-    y = np.where(tied, least == most, True) * np.abs(worst)
-    untied = y.sum(axis=-1) + np.where(signed > 0, open_, 0)
-    return ratio(np.asarray(signed, dtype=np.float64), np.sqrt(np.abs(sign).sum(axis=-1) * untied))
+    one, other = (np.sign(np.round(by[..., left] - by[..., right], ROUNDING)) for by in (people, judge))
+    return ratio((one * other).sum(axis=-1), np.sqrt(np.abs(one).sum(axis=-1) * np.abs(other).sum(axis=-1)))

@@ -16,10 +16,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, TextArray
 from judgec.records.ratings import ROUNDING, GradePairs
 from judgec.stats.agreement.statistic import Statistic
-from judgec.stats.agreement.system_tau import (
-    system_means,
-    tau_b_bounds,
-)
+from judgec.stats.agreement.system_tau import system_means, tau_b_of_means
 from judgec.stats.agreement.tables import ratio
 from judgec.stats.intervals.jackknife import interval
 from judgec.stats.intervals.significance import holm
@@ -158,7 +155,7 @@ def system_agreement(
     if not found.systems:
         return None
     names, counted = found.systems, found.items > 0
-    by_people, by_judge = found.people[counted], found.low[counted]
+    by_people, by_judge = found.people[counted], found.judge[counted]
     if found.too_few:
         nothing = Estimate(value=None, note=found.too_few, n=len(names), n_clusters=len(by_people))
         return SystemAgreement(names, len(by_people), nothing, nothing, None, 0, 0, 0)
@@ -195,7 +192,7 @@ def system_agreement(
     return SystemAgreement(
         systems=names,
         n_queries=n,
-        tau_b=of(found.statistic(tau_b_bounds)),
+        tau_b=of(found.statistic(tau_b_of_means)),
         spearman=of(found.statistic(_spearman)),
         people=_on_halves(by_people),
         told=int((their != 0).sum()),
@@ -208,9 +205,9 @@ def system_agreement(
     )
 
 
-def _spearman(people: FloatArray, low: FloatArray, *_: FloatArray) -> FloatArray:
-    """Spearman's rho of each row of means, shape (B,), all scored; NaN where all of one side are equal."""
-    a, b = (rankdata(np.round(by, ROUNDING), axis=1) for by in (people, low))
+def _spearman(people: FloatArray, judge: FloatArray) -> FloatArray:
+    """Spearman's rho of each row of means, shape (B,); NaN where all of one side are equal."""
+    a, b = (rankdata(np.round(by, ROUNDING), axis=1) for by in (people, judge))
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     return ratio((a * b).sum(axis=1), np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1)))
 
@@ -224,5 +221,5 @@ def _on_halves(by: FloatArray) -> float | None:
     rest = 1.0 - halves
     first, second = halves / halves.sum(axis=1, keepdims=True), rest / rest.sum(axis=1, keepdims=True)
     one, other = first @ by, second @ by
-    found = tau_b_bounds(one, other, other)
+    found = tau_b_of_means(one, other)
     return None if np.isnan(found).all() else float(np.nanmean(found))

@@ -42,9 +42,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     ] = None
     objective: Annotated[
         str | None,
-        Option(
-            "tau_b, accept, kappa, qwk or system_tau, or a sum such as tau_b+accept; of numbers also spearman and mae."
-        ),
+        Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept; of numbers also spearman and mae."),
     ] = None
     task: Task = None
     reflection_lm: ReflectionLm = None
