@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from tests.compile.recorded_world import compiled_in, labels, verdicts, world
 from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
@@ -15,6 +15,6 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> SavedJudge:
     """All recorded judges."""
     return compiled_in(tmp_path_factory.mktemp("recorded"), *world(verdicts(labels()), labels()))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet, as_reading
@@ -82,9 +82,9 @@ def settings_of(home: Path, recorded: RecordedVerdicts, **changes: object) -> Co
     return changed(settings, optimizer=RECORDED_KIND, recorded=recorded, **changes)
 
 
-def compiled_in(home: Path, label_set: LabelSet, recorded: RecordedVerdicts, **changes: object) -> Saved:
+def compiled_in(home: Path, label_set: LabelSet, recorded: RecordedVerdicts, **changes: object) -> SavedJudge:
     return compiled_on(label_set, settings_of(home, recorded, **changes)).saved
 
 
-def report_of(saved: Saved) -> dict[str, Any]:
+def report_of(saved: SavedJudge) -> dict[str, Any]:
     return dict(saved.report)

@@ -8,7 +8,7 @@ from pathlib import Path
 from judgec.compile.compile import compile_judge
 from judgec.compile.measured import Compiled
 from judgec.compile.prepare import default_objective
-from judgec.compile.report import Saved, save
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import as_reading
@@ -17,6 +17,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Silent
 from judgec.records.label import LabelSet
+from tests.compile.saving import save
 from tests.fake_lm import FAKE
 
 Rows = Sequence[Mapping[str, object]]
@@ -28,7 +29,7 @@ class Outcome:
     """A compile that was saved."""
 
     compiled: Compiled
-    saved: Saved
+    saved: SavedJudge
     settings: CompileSettings
     spent: Spent
 
@@ -73,7 +74,9 @@ def unsaved(labels: LabelSet, settings: CompileSettings) -> Compiled:
         return compile_judge(labels, settings, session, Silent())
 
 
-def compiled_on(labels: LabelSet, settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> Outcome:
+def compiled_on(
+    labels: LabelSet, settings: CompileSettings, track: Callable[[SavedJudge], None] | None = None
+) -> Outcome:
     with session_of(settings) as session:
         compiled = compile_judge(labels, settings, session, Silent())
         saved = save(compiled, settings, session.spent, created=CREATED, seconds=1.5, track=track)

@@ -8,7 +8,7 @@ import pytest
 
 from judgec.compile.compile import plan_judge
 from judgec.compile.measured import Compiled
-from judgec.compile.report import Saved, save
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings, SearchSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
 from judgec.labels.split.family import read_family
@@ -16,6 +16,7 @@ from judgec.lm.executor import Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
+from tests.compile.saving import save
 from tests.compile.search.world import labels
 from tests.compile.small import CREATED, changed, compiled_on, session_of, unsaved
 from tests.service.fake_openai import FakeOpenAI
@@ -46,7 +47,7 @@ def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSe
     return settings_at(server.base_url, home, **changes)
 
 
-def run(settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> tuple[Compiled, Saved]:
+def run(settings: CompileSettings, track: Callable[[SavedJudge], None] | None = None) -> tuple[Compiled, SavedJudge]:
     done = compiled_on(LABELS, settings, track)
     return done.compiled, done.saved
 
@@ -55,7 +56,7 @@ def looks(home: Path) -> list[str]:
     return [look.version for look in read_family(home, "capped").looks]
 
 
-def outcome(saved: Saved) -> dict[str, object]:
+def outcome(saved: SavedJudge) -> dict[str, object]:
     """The report without what a resumed run spends less of."""
     return {key: value for key, value in saved.report.items() if key not in {"lm_calls", "cost_usd", "seconds"}}
 
@@ -185,10 +186,10 @@ def test_compile_killed_after_its_version_was_written_finishes_that_version(
 
 
 def test_compile_killed_before_it_was_tracked_is_tracked_by_its_rerun(server: FakeOpenAI, tmp_path: Path) -> None:
-    def killed(saved: Saved) -> None:
+    def killed(saved: SavedJudge) -> None:
         raise KeyboardInterrupt
 
-    settings, tracked = settings_for(server, tmp_path), list[Saved]()
+    settings, tracked = settings_for(server, tmp_path), list[SavedJudge]()
     with pytest.raises(KeyboardInterrupt):
         run(settings, track=killed)
     assert not looks(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.compile.cascades import thresholds
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import Combine
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.reading import Datasheet
@@ -51,26 +51,26 @@ def verdicts(rows: Rows, *, knows: bool, seed: int = 3) -> Rows:
 
 def cascaded(
     home: Path, said: Rows, rows: Rows, cascade: tuple[str, str] | None = ("cheap", "dear"), **changes: Any
-) -> Saved:
+) -> SavedJudge:
     return compiled_in(home, *world(said, rows), combine=Combine(cascade=cascade), **changes)
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> SavedJudge:
     rows = labels(120, 5)
     return cascaded(tmp_path_factory.mktemp("shipped"), verdicts(rows, knows=True), rows)
 
 
 @pytest.fixture
-def home(shipped: Saved) -> Path:
+def home(shipped: SavedJudge) -> Path:
     return shipped.compiled.promotion_test.settings.home
 
 
-def found_in(saved: Saved) -> dict[str, Any]:
+def found_in(saved: SavedJudge) -> dict[str, Any]:
     return dict(report_of(saved)["cascade"])
 
 
-def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(shipped: Saved) -> None:
+def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(shipped: SavedJudge) -> None:
     found, report = found_in(shipped), report_of(shipped)
     assert found["shipped"], found["reason"]
     assert 0.4 < found["share"] < 0.65
@@ -86,7 +86,7 @@ def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(s
     assert rows["cheap > dear"]["calls_per_item"] == pytest.approx(1 + found["share"], abs=0.1)
 
 
-def test_escalation_is_better_than_as_many_dear_calls_at_random(shipped: Saved) -> None:
+def test_escalation_is_better_than_as_many_dear_calls_at_random(shipped: SavedJudge) -> None:
     compiled = shipped.compiled
     recorded = compiled.promotion_test.settings.candidates.recorded
     assert recorded is not None

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from judgec.compile.assemble import out_of_fold
 from judgec.compile.costs import minus_chosen, with_front
 from judgec.compile.dataset import joined
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import Combine, PoolLimit
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.raters.about_judges import AboutJudge
@@ -104,7 +104,7 @@ def test_judges_with_few_items_in_common_are_not_compared() -> None:
     assert [one.pareto for one in with_front(found)] == [True, False]
 
 
-def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(whole: Saved) -> None:
+def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(whole: SavedJudge) -> None:
     report = report_of(whole)
     rows = {one["judge"]: one for one in report["costs"]}
     assert set(rows) == {one["judge"] for one in report["candidates"]}
@@ -122,7 +122,7 @@ def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(whole: S
     assert {one["split"] for one in rows.values()} == {"train+dev"}
 
 
-def test_worth_is_that_of_the_calibrated_grades_out_of_fold(whole: Saved) -> None:
+def test_worth_is_that_of_the_calibrated_grades_out_of_fold(whole: SavedJudge) -> None:
     """Of the judge that ships without evidence, the compile's own out-of-fold judgments say the same."""
     compiled = whole.compiled
     row = next(one for one in compiled.costs if one.chosen)
@@ -152,7 +152,7 @@ def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> 
     assert [row.judge for row in compiled.costs if row.chosen] == [compiled.shipped.name]
 
 
-def test_the_table_goes_to_mlflow_as_it_is(whole: Saved) -> None:
+def test_the_table_goes_to_mlflow_as_it_is(whole: SavedJudge) -> None:
     found = logged(whole.compiled.costs)
     assert found["columns"][:4] == ["judge", "kind", "calls_per_item", "usd_per_1000"]
     report = report_of(whole)

@@ -14,7 +14,7 @@ from judgec.compile.judge_page import put_audits
 from judgec.compile.measured import Compiled
 from judgec.compile.promote import Shortfall
 from judgec.compile.release import Finished
-from judgec.compile.report import finished
+from judgec.compile.save import finished
 from judgec.raters import programs
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
@@ -50,7 +50,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return compiled_from(tmp_path_factory.mktemp("home"), hostile_rows())
 
 
-def made_of(outcome: Outcome, compiled: Compiled) -> Finished:
+def made_of(outcome: Outcome, compiled: Compiled) -> Finished[Compiled]:
     return finished(compiled, outcome.settings, outcome.saved.card.cost, outcome.saved.card.created)
 
 

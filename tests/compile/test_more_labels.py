@@ -7,7 +7,7 @@ import pytest
 
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.compile.more_labels import to_narrow, to_show_a_difference
-from judgec.compile.report import finished
+from judgec.compile.save import finished
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale

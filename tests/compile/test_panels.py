@@ -13,7 +13,7 @@ from judgec.compile.calibrate_choice import folds_by_query
 from judgec.compile.choose import choose, recorded_candidate
 from judgec.compile.dataset import make_dataset
 from judgec.compile.pools import _nested, best_pool
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import Combine, PoolLimit
 from judgec.compile.winner import difference
@@ -79,16 +79,16 @@ def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Ben
     return Bench(dataset, never, None, 0, QWK, module, recorded=recorded, leaves=leaves)
 
 
-def panel_of(home: Path, said: Rows, panel: PoolLimit) -> Saved:
+def panel_of(home: Path, said: Rows, panel: PoolLimit) -> SavedJudge:
     return compiled_in(home, *world(said), combine=Combine(panel))
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+def three(tmp_path_factory: pytest.TempPathFactory) -> SavedJudge:
     return panel_of(tmp_path_factory.mktemp("three"), verdicts(ROWS, THREE), PoolLimit())
 
 
-def page_of(saved: Saved) -> str:
+def page_of(saved: SavedJudge) -> str:
     return page_path(saved.compiled.promotion_test.settings.home, saved.card).read_text(encoding="utf-8")
 
 
@@ -96,7 +96,7 @@ def qwk(report: Mapping[str, Any], judge: str) -> float:
     return float(report["test"][judge]["qwk"]["value"])
 
 
-def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: Saved) -> None:
+def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: SavedJudge) -> None:
     report = report_of(three)
     panel = report["panel"]
     assert panel["kind"] == "mean"
@@ -111,7 +111,7 @@ def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was
     assert both == report["test"]["compiled_single"]["n"] == report["split"]["test"] > 50
 
 
-def test_report_and_page_have_the_panels_among_the_candidates(three: Saved) -> None:
+def test_report_and_page_have_the_panels_among_the_candidates(three: SavedJudge) -> None:
     report = report_of(three)
     rows = {row["judge"]: row for row in report["candidates"]}
     assert report["prompt"] == "mean of 3"
@@ -166,7 +166,7 @@ def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> No
     assert worth[3] < worth[1] - 0.05  # what shipping a mean of more would have cost
 
 
-def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) -> None:
+def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: SavedJudge) -> None:
     home = three.compiled.promotion_test.settings.home
     fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20, 5)]
     said = verdicts(fresh, THREE, seed=9)
@@ -236,7 +236,7 @@ def test_three_join_where_two_are_no_better_than_one(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def enough(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+def enough(tmp_path_factory: pytest.TempPathFactory) -> SavedJudge:
     """Three noisy judges, and three that say what each of these says: twelve, of which three are enough."""
     said = [
         {**one, "judge": f"{one['judge']}{copy}", "cost_usd": 0.001}
@@ -246,14 +246,14 @@ def enough(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     return panel_of(tmp_path_factory.mktemp("enough"), said, PoolLimit(few=True))
 
 
-def test_auto_ships_as_few_judges_as_are_enough(enough: Saved, three: Saved) -> None:
+def test_auto_ships_as_few_judges_as_are_enough(enough: SavedJudge, three: SavedJudge) -> None:
     panel = report_of(enough)["panel"]
     assert {one["judge"][0] for one in panel["members"]} == set(THREE)
     assert len(panel["members"]) <= 5
     assert qwk(report_of(enough), "compiled") > qwk(report_of(three), "compiled") - 0.03
 
 
-def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None:
+def test_the_curve_says_what_each_size_costs_and_is_worth(enough: SavedJudge) -> None:
     curve = report_of(enough)["panel"]["curve"]
     assert [one["members"] for one in curve] == [1, 2, 3, 5, 8, 12]
     assert [one["calls_per_item"] for one in curve] == [1, 2, 3, 5, 8, 12]

@@ -13,7 +13,7 @@ import judgec
 from judgec.compile.dataset import make_dataset
 from judgec.compile.promote import decide
 from judgec.compile.replacement import replacement
-from judgec.compile.report import Saved
+from judgec.compile.save import SavedJudge
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file, read_label_file
@@ -48,7 +48,7 @@ def of(*judges: str) -> Rows:
     return [one for one in SAID if one["judge"] in judges]
 
 
-def test_compile_chooses_the_judge_that_is_best_once_compiled_and_asks_nobody(whole: Saved) -> None:
+def test_compile_chooses_the_judge_that_is_best_once_compiled_and_asks_nobody(whole: SavedJudge) -> None:
     report = report_of(whole)
     assert report["prompt"] == "gpt/odd"
     assert report["lm_calls"] == 0
@@ -60,7 +60,7 @@ def test_compile_chooses_the_judge_that_is_best_once_compiled_and_asks_nobody(wh
     assert whole.card.settings["model"] == "gpt"
 
 
-def test_compile_compares_with_the_median_judge_on_train(whole: Saved) -> None:
+def test_compile_compares_with_the_median_judge_on_train(whole: SavedJudge) -> None:
     compiled = whole.compiled
     part, recorded = compiled.dataset.train, world(SAID, LABELS)[1]
     qwk, values = parse_objective("qwk"), {}
@@ -74,7 +74,7 @@ def test_compile_compares_with_the_median_judge_on_train(whole: Saved) -> None:
     assert report_of(whole)["recorded"]["uncompiled"] == median
 
 
-def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole: Saved) -> None:
+def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole: SavedJudge) -> None:
     rows = {row["judge"]: row for row in report_of(whole)["candidates"]}
     assert set(rows) == {"gpt/odd", "gpt/clear", "gpt/plain", "llama/vague", "llama/silent", "big/half"}
     assert [name for name, row in rows.items() if row["chosen"]] == ["gpt/odd"]
@@ -91,7 +91,7 @@ def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole
     assert rows["llama/silent"]["dev"]["value"] < rows["gpt/plain"]["dev"]["value"]
 
 
-def test_judges_with_few_items_in_common_are_left_out_and_prompts_shown(whole: Saved) -> None:
+def test_judges_with_few_items_in_common_are_left_out_and_prompts_shown(whole: SavedJudge) -> None:
     assert any("few/few (10)" in note for note in report_of(whole)["notes"])
     (leaf,) = whole.compiled.judge.leaves
     said = str(SAID[0]["prompt"])
@@ -158,7 +158,7 @@ def test_baseline_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         compiled_in(tmp_path, *world(SAID, LABELS), baseline="gpt/none")
 
 
-def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path, whole: Saved) -> None:
+def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path, whole: SavedJudge) -> None:
     """A second compile with more labels: the first version's verdicts on the new items are looked up."""
     assert whole.card.promoted, whole.card.reason
     shutil.copytree(whole.compiled.promotion_test.settings.home, tmp_path / "home")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.report import with_run
 from judgec.labels.split.family import Family, locked_family, read_family, write_family
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
@@ -50,7 +49,7 @@ def test_report_on_disk_is_the_report_of_json(plain: Outcome) -> None:
     saved = programs.load(plain.settings.home, "small@1").report
     judgments = saved.pop("judgments")
     assert len(judgments) == len(plain.compiled.dataset.test)
-    shown = json.loads(json.dumps(with_run(plain.saved, "run"), allow_nan=False))
+    shown = json.loads(json.dumps({**plain.saved.report, "mlflow_run_id": "run"}, allow_nan=False))
     assert [shown.pop(name) for name in ("program", "version", "mlflow_run_id")] == ["small", 1, "run"]
     assert shown == saved
 

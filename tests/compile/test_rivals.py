@@ -12,7 +12,6 @@ import pytest
 from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import ratings_of
 from judgec.compile.family_state import FamilyState
-from judgec.compile.report import save
 from judgec.compile.rivals import _baselines
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import verify
@@ -25,6 +24,7 @@ from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_test_use
 from judgec.table.seal import seal
+from tests.compile.saving import save
 from tests.compile.small import CREATED, Outcome, compiled_from, session_of, write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import judgec
-from judgec.compile.report import with_run
 from judgec.compile.settings import Combine, CompileSettings, PoolLimit
 from judgec.compile.track import run_of
 from judgec.connect.tracking.background import Tracker
@@ -82,7 +81,7 @@ def said_by_judge(made: Outcome) -> Said:
     home, card = made.settings.home, made.saved.card
     about: dict[str, Any] = {"source": "l.jsonl", "started": 1, "ended": 2, "log_traces": True}
     run = run_of(made.saved.report, card, made.saved.items, home, **about)
-    screen = compiled_report(Compilation(made.saved, with_run(made.saved, "run"), made.settings))
+    screen = compiled_report(Compilation(made.saved, {**made.saved.report, "mlflow_run_id": "run"}, made.settings))
     return said_by(home, f"{card.name}@{card.version}", run, screen)
 
 

@@ -1,13 +1,9 @@
 """Reports and saves what a compile of an agent or a query generator found: one dict, its card, its page, its run."""
 
-import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version as installed
+from collections.abc import Sequence
 
-from judgec import __version__
 from judgec.compile.contest import CHAMPION, COMPILED, Contest, Contested, M
-from judgec.compile.release import Finished, Place
-from judgec.compile.report import PACKAGES
+from judgec.compile.release import Finished, Place, card_facts
 from judgec.compile.track import compile_run, flat
 from judgec.connect.tracking.runs import CompileRun
 from judgec.labels.rows.items import digest
@@ -37,7 +33,7 @@ TERMS = WORDS | {
 WHO = {CHAMPION: "the champion before it"}
 
 
-def finished(found: Contested[M], cost: Cost, created: str) -> Finished:
+def finished(found: Contested[M], cost: Cost, created: str) -> Finished[Contested[M]]:
     """A compiled program that is not on disk yet.
 
     Args:
@@ -64,14 +60,7 @@ def finished(found: Contested[M], cost: Cost, created: str) -> Finished:
         settings={**contest.settings, "prompt": found.chosen.name, **found.chosen.settings},
         objective=contest.objective,
         seed=contest.seed,
-        versions={"python": platform.python_version(), "judgec": __version__}
-        | {name: installed(name) for name in PACKAGES},
-        cost=cost,
-        created=created,
-        parent=found.standing.champion,
-        looks=found.standing.test_use,
-        promoted=found.decision.promoted,
-        reason=found.decision.reason,
+        **card_facts(found.decision, found.standing, cost, created),
         test={contest.on_card[1]: found.test[COMPILED].estimates()[contest.on_card[0]]},
     )
     return Finished(
@@ -102,28 +91,19 @@ def report_of(found: Contested[M], cost: Cost) -> dict[str, object]:
             "digests": dict(found.split.digests),
             "fields": {name: list(contest.fields) for name in SPLITS},
         },
-        "test": {who: _json(tried.estimates()) for who, tried in found.test.items()},
-        "difference": {
-            "to": decision.rival,
-            **_json(decision.by_statistic),
-            "objective": decision.difference.to_json(),
-            "detectable": decision.detectable,
+        "test": {
+            who: {name: one.to_json() for name, one in tried.estimates().items()} for who, tried in found.test.items()
         },
+        "difference": decision.to_json(),
         "prompt": found.chosen.name,
         "candidates": [
             {"name": name, "dev": tried.objective.point(), **tried.row} for name, tried in found.dev.items()
         ],
         "lm": contest.lm.describe(),
         "notes": list(found.notes),
-        "lm_calls": cost.lm_calls,
-        "cost_usd": cost.usd,
-        "seconds": cost.seconds,
+        **cost.to_json(),
         **contest.report(found),
     }
-
-
-def _json(estimates: Mapping[str, Estimate]) -> dict[str, object]:
-    return {name: one.to_json() for name, one in estimates.items()}
 
 
 def run_of(

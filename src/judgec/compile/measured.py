@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgec.compile.assemble import Fitted
 from judgec.compile.cascades import CascadeFound
@@ -73,6 +73,10 @@ class Compiled:
     costs: tuple[JudgeCost, ...]
     folds: tuple[str, ...] = ()
     earlier: ProgramCard | None = None
+
+    def again(self, standing: FamilyState) -> "Compiled":
+        """Decided as the family stands by now."""
+        return replace(self, decision=self.promotion_test.decide(standing), standing=standing, earlier=None)
 
 
 def measured(

@@ -112,6 +112,12 @@ class Decision:
     below_majority: Mapping[str, "Shortfall"] = field(default_factory=dict)
     above: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, object]:
+        """The report's ``difference``."""
+        by_statistic = {name: one.to_json() for name, one in self.by_statistic.items()}
+        ends = {"objective": self.difference.to_json(), "detectable": self.detectable}
+        return {"to": self.rival, **by_statistic, **ends}
+
     def without_gain(self, why: str) -> Self:
         """The same where nothing can be said of the difference: not promoted, and no difference is reported."""
         nothing = Estimate(value=None, note=why)

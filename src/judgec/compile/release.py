@@ -1,11 +1,16 @@
 """Saves what a compile found, of any kind: decided as the family stands, written whole, its test use counted last."""
 
+import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version as installed
 from itertools import chain
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
+from judgec import __version__
 from judgec.compile.family_state import FamilyState
+from judgec.compile.promote import Decision
 from judgec.errors import UserError
 from judgec.labels.split.family import (
     Family,
@@ -23,6 +28,8 @@ from judgec.raters.programs import Program
 from judgec.records.card import Cost, ProgramCard
 from judgec.report.items import FILE, Browsed, item_lines
 
+PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
+C = TypeVar("C")
 NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
 
 
@@ -41,14 +48,32 @@ class Place:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class Saved(Generic[C]):
+    """A version on disk, as it was decided in the end.
+
+    Args:
+        card: As saved.
+        report: What ``--json`` prints, but for the MLflow run.
+        compiled: The outcome.
+        items: Of its page: ``BrowsedItem`` of judges, ``BrowsedCase`` of others.
+    """
+
+    card: ProgramCard
+    report: dict[str, object]
+    compiled: C
+    items: Sequence[Any] = ()  # Any: as above
+
+
 @dataclass(frozen=True)
-class Finished:
+class Finished(Generic[C]):
     """A compile of any kind that is not on disk yet, whatever it compiled.
 
     Args:
         place: Where it is saved.
         card: Of the version, without its number.
         tree: What runs again: ``tree.json``.
+        compiled: What was decided, for Python.
         split: ``split.json``, by the family's salt.
         report: ``report.json``, which ``--json`` prints.
         standing: The family as it was when this was decided.
@@ -58,40 +83,34 @@ class Finished:
         browsed: The items of that page.
         kept: What ``report.json`` has besides.
         earlier: The version that this very compile wrote before it was killed, or None.
-        compiled: What Python gets beside the report.
     """
 
     place: Place
     card: ProgramCard
     tree: dict[str, object]
+    compiled: C
     split: Callable[[str], dict[str, object]]
     report: Mapping[str, object]
     standing: FamilyState
     stands: Callable[[], FamilyState]
-    decided: Callable[[FamilyState], "Finished"]
+    decided: Callable[[FamilyState], "Finished[C]"]
     page: Callable[[ProgramCard], str | None]
     browsed: Sequence[Browsed] = ()
     kept: Mapping[str, object] = field(default_factory=dict)
     earlier: ProgramCard | None = None
-    compiled: object = None
 
     def program(self, family: Family) -> Program:
         """The program that is written."""
         split = self.split(family.salt)
         return Program(card=self.card, tree=self.tree, split=split, report={**self.report, **self.kept})
 
-    def items(self) -> Iterable[str]:
-        """Lines of ``items.jsonl``."""
-        return item_lines(self.browsed)
-
-    def saved_as(self, card: ProgramCard) -> dict[str, object]:
-        """What ``--json`` prints of it, but for the MLflow run."""
-        return {"program": card.name, "version": card.version, **self.report}
+    def saved_as(self, card: ProgramCard) -> Saved[C]:
+        """It with the card that it has on disk."""
+        report = {"program": card.name, "version": card.version, **self.report}
+        return Saved(card, report, self.compiled, self.browsed)
 
 
-def release(
-    made: Finished, track: Callable[[ProgramCard, Finished], None] | None = None
-) -> tuple[ProgramCard, Finished]:
+def release(made: Finished[C], track: Callable[[Saved[C]], None] | None = None) -> Saved[C]:
     """Write the version, point the aliases, track it and count the test use; all or nothing of each.
 
     The test use is written last: where a version has none, a process was killed before it, and the rest is done.
@@ -102,9 +121,6 @@ def release(
         made: The finished compile.
         track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
             champion is the champion, and before the test use is written: a killed compile is logged by its rerun.
-
-    Returns:
-        The card as saved, and the compile as it was decided in the end.
 
     Raises:
         UserError: When the family holds programs of another kind.
@@ -128,14 +144,15 @@ def release(
         if earlier is None or not path.exists():
             page = made.page(card)
             if page is not None:
-                _write_items(path, made.items())
+                _write_items(path, item_lines(made.browsed))
                 write_whole(path, page)
         if card.version == max(programs.versions(home, name)):  # a later one has been decided since
             programs.set_aliases(home, name, {alias_of(card): card.version})
+        saved = made.saved_as(card)
         if track is not None:
-            track(card, made)
+            track(saved)
         write_family(home, family.used(f"{card.version:04d}", card.split_digest))
-        return card, made
+        return saved
 
 
 def _write_items(page: Path, lines: Iterable[str]) -> None:
@@ -163,6 +180,20 @@ def check_place(place: Place) -> None:
             raise UserError(
                 f"--name {place.name}: that is {NOUNS[held]}; {NOUNS[place.kind]} needs a name of its own. Give --name."
             )
+
+
+def card_facts(decision: Decision, standing: FamilyState, cost: Cost, created: str) -> dict[str, Any]:
+    """What the cards of all compiles say: how it was decided, what it cost, when and with what it was made."""
+    return {
+        "versions": {"python": platform.python_version(), "judgec": __version__}
+        | {name: installed(name) for name in PACKAGES},
+        "cost": cost,
+        "created": created,
+        "parent": standing.champion,
+        "looks": decision.test_use,
+        "promoted": decision.promoted,
+        "reason": decision.reason,
+    }
 
 
 def cost_of(spent: Spent, seconds: float) -> Cost:

@@ -27,6 +27,10 @@ class Cost(BaseModel):
     usd: float | None
     seconds: float
 
+    def to_json(self) -> dict[str, object]:
+        """As reports have it."""
+        return {"lm_calls": self.lm_calls, "cost_usd": self.usd, "seconds": self.seconds}
+
 
 class ProgramCard(BaseModel):
     """Everything needed to know, trust and rebuild one version of a compiled judge.

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from judgec.compile.compile import compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.judge_page import agreements_of, costs_of, sizes_of, systems_in
-from judgec.compile.report import Saved, beside_headline, save, with_run
+from judgec.compile.release import cost_of, release
+from judgec.compile.report import beside_headline
 from judgec.compile.rivals import standing_of
+from judgec.compile.save import SavedJudge, finished
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
@@ -67,7 +69,7 @@ class Compilation:
         settings: What was asked for.
     """
 
-    saved: Saved
+    saved: SavedJudge
     report: Found
     settings: CompileSettings
 
@@ -201,7 +203,7 @@ def compile_and_save(
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
         logged: list[Logged] = []
 
-        def track(saved: Saved) -> None:
+        def track(saved: SavedJudge) -> None:
             watch.stage("track", store.shown)
             run = run_of(
                 saved.report,
@@ -215,8 +217,8 @@ def compile_and_save(
             )
             logged.append(tracker.log_compile(run))
 
-        saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
-    return Compilation(saved, with_run(saved, logged[0].run_id), settings)
+        saved = release(finished(compiled, settings, cost_of(session.spent, ended - started), created), track)
+    return Compilation(saved, {**saved.report, "mlflow_run_id": logged[0].run_id}, settings)
 
 
 SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgec.compile.contest import Contest, M, compile_program
+from judgec.compile.contest import Contest, Contested, M, compile_program
 from judgec.compile.contest_report import finished, run_of
-from judgec.compile.release import Finished, cost_of, release
+from judgec.compile.release import Saved, cost_of, release
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
@@ -123,11 +123,11 @@ def compiled_program(
         ended = time.time()
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
 
-        def track(card: ProgramCard, made: Finished) -> None:
+        def track(saved: Saved[Contested[M]]) -> None:
             watch.stage("track", store.shown)
-            run = run_of(contest, made.report, card, source=source, started=started, ended=ended)
+            run = run_of(contest, saved.report, saved.card, source=source, started=started, ended=ended)
             logged.append(tracker.log_compile(run))
 
-        card, made = release(finished(found, cost_of(session.spent, ended - started), created), track)
-    page = {"report_html": str(programs.page_path(options.home, card))}
-    return card, options.home, {**made.saved_as(card), **page, "mlflow_run_id": logged[0].run_id}
+        saved = release(finished(found, cost_of(session.spent, ended - started), created), track)
+    page = {"report_html": str(programs.page_path(options.home, saved.card))}
+    return saved.card, options.home, {**saved.report, **page, "mlflow_run_id": logged[0].run_id}

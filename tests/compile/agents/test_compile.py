@@ -9,12 +9,11 @@ import pytest
 
 from judgec.compile.contest import COMPILED, UNCOMPILED, best_program
 from judgec.compile.family_state import FamilyState
-from judgec.compile.release import Finished, Place, check_place
+from judgec.compile.release import Place, Saved, check_place
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.split.family import SPLITS, read_family
 from judgec.rag.agents.compiled import load_agent, settings_of
 from judgec.raters import programs
-from judgec.records.card import ProgramCard
 from judgec.tournament.files.queries import Query
 from tests.compile.agents.world import QUERIES, SETTINGS, Found, answered, compiled, outcome, saved
 from tests.rag.agents.world import FACTS, Shelf
@@ -39,7 +38,7 @@ class Learned:
     home: Path
     server: FakeOpenAI
     found: Found
-    kept: tuple[ProgramCard, Finished]
+    kept: Saved[Found]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,8 @@ def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(learned:
     assert settings_of(program) == ("rag-bm25", SETTINGS)
     loaded = load_agent(program, Shelf())
     assert [dict(demo) for demo in loaded.answer.demos] == [dict(demo) for demo in found.chosen.module.answer.demos]
-    card, made = learned.kept
+    made = learned.kept
+    card = made.card
     assert made.report["promoted"] is True
     assert "answers" in program.report
     assert "answers" not in made.report
@@ -146,7 +146,7 @@ def test_failing_never_pays(tmp_path: Path) -> None:
 
 def test_compile_that_another_one_overtook_is_decided_again_and_never_promoted_unmet(learned: Learned) -> None:
     """A second compile that had begun before the first was saved: its verdict is the first one's."""
-    card, _ = saved(learned.found)
+    card = saved(learned.found).card
     assert (card.looks, card.parent, card.promoted) == (2, 1, False)
     assert "champion" in card.reason
     assert programs.aliases(learned.home, "ag") == {"champion": 1, "challenger": 2}

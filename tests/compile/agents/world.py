@@ -12,7 +12,7 @@ from judgec.compile.agents.optimizers import check_optimizer, proposed
 from judgec.compile.contest import Contested, RatedProgram, compile_program, decide_means
 from judgec.compile.contest_report import finished
 from judgec.compile.family_state import FamilyState
-from judgec.compile.release import Finished, release
+from judgec.compile.release import Saved, release
 from judgec.compile.search.candidates import Candidate
 from judgec.labels.split.family import Split
 from judgec.lm.session import Session
@@ -21,7 +21,7 @@ from judgec.lm.watch import Silent
 from judgec.rag.agents.answer import Answer
 from judgec.rag.agents.rag import RAG, AgentSettings
 from judgec.rag.retrieval.retrievers import Retriever
-from judgec.records.card import Cost, ProgramCard
+from judgec.records.card import Cost
 from judgec.tournament.files.queries import Query
 from tests.rag.agents.world import FACTS, Shelf
 from tests.service.fake_openai import FakeOpenAI
@@ -72,7 +72,7 @@ def compiled(
         return compile_program(contest, Silent())
 
 
-def saved(found: Found) -> tuple[ProgramCard, Finished]:
+def saved(found: Found) -> Saved[Found]:
     return release(finished(found, FREE, "2026-01-01"))
 
 

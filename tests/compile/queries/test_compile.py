@@ -154,7 +154,8 @@ def test_score_values_rejected_repeated_and_missing_questions_at_nothing(tmp_pat
 def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     found = compiled(teachable, tmp_path)
     cost = Cost(lm_calls=0, usd=0.0, seconds=1.0)
-    card, made = release(finished(found, cost, "2026-01-01T00:00:00+00:00"))
+    made = release(finished(found, cost, "2026-01-01T00:00:00+00:00"))
+    card = made.card
     assert made.compiled == found
     assert (card.task, card.version, card.promoted, card.looks) == ("queries", 1, True, 1)
     assert made.report["notes"] == ["a note"]
@@ -178,7 +179,7 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     assert second.standing == FamilyState(2, 1)
     assert not second.decision.promoted  # as good as the champion, since it is the same
     assert second.split.test == found.split.test
-    again, _ = release(finished(second, cost, "2026-01-01T00:00:00+00:00"))
+    again = release(finished(second, cost, "2026-01-01T00:00:00+00:00")).card
     assert (again.version, again.looks, again.parent) == (2, 2, 1)
     renamed = compiled(teachable, tmp_path, name="other")
     assert renamed.split.test == found.split.test

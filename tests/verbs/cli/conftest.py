@@ -10,13 +10,14 @@ import pytest
 
 from judgec.compile.compile import compile_judge
 from judgec.compile.measured import Compiled
-from judgec.compile.report import Saved, save
+from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.labels.split.family import locked_family
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from tests.compile.saving import save
 from tests.compile.small import write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
@@ -89,7 +90,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield Home(folder, file, server, server.calls, first, saved.report)
 
 
-def compiled(settings: CompileSettings) -> tuple[Compiled, Saved]:
+def compiled(settings: CompileSettings) -> tuple[Compiled, SavedJudge]:
     labels = read_labels(str(settings.source["path"]))
     with Session(settings.lm, settings.home, environ={"OPENAI_API_KEY": "k"}) as session:
         outcome = compile_judge(labels, settings, session, Silent())

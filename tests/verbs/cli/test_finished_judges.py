@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgec.compile.abstain import EXACT, graded_rows
-from judgec.compile.report import items_of
+from judgec.compile.save import items_of
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import read_datasheet
