@@ -42,6 +42,7 @@ from judgec.compile.prepare import default_objective
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.errors import JudgecError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import Reading
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
@@ -58,6 +59,7 @@ OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one k
 ALL_ASPECTS, MEAN = "all", "mean"
 VERDICTS = ".verdicts.parquet"
 TOGETHER = "all models"
+PEOPLE = Reading(annotators=("*",))
 KINDS = {"score": np.float64, "people": np.float64, "system": np.str_}  # of a row's arrays; whole numbers otherwise
 
 
@@ -164,7 +166,7 @@ def tasks_in(
 
 
 def _tasks_of(stem: str, labels: Path, verdicts: pd.DataFrame, objective: str, *, evidence: bool) -> list[Task]:
-    found = read_label_file(str(labels)).labels
+    found = labelled(labels)
     if missing := {"item_id", "judge"} - set(verdicts.columns):
         raise ValueError(f"no column {', '.join(sorted(missing))} in its verdicts")
     goal = default_objective(found) if found.scale.level == "nominal" else objective
@@ -176,6 +178,11 @@ def _tasks_of(stem: str, labels: Path, verdicts: pd.DataFrame, objective: str, *
     said = {name: verdicts[model == name].reset_index(drop=True) for name in found_models}
     said |= {TOGETHER: verdicts} if len(found_models) > 1 else {}
     return [Task(stem, labels, rows, name, goal, evidence) for name, rows in said.items()]
+
+
+def labelled(path: Path) -> LabelSet:
+    """The labels of a set, all by people: judges have a file of their own."""
+    return read_label_file(str(path), PEOPLE).labels
 
 
 def _first_line(error: Exception) -> str:
@@ -239,6 +246,7 @@ def rows_of(task: Task) -> list[Row] | str:
             folds=FOLDS,
             panel=task.panel if judges > 1 else None,
             name="known",
+            annotators="*",
             home=home,
             progress=False,
         )
@@ -421,7 +429,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parts, brief = [], []
     for group in dict.fromkeys(row.group for row in rows):
         here = [row for row in rows if row.group == group]
-        about = read_label_file(str(labels[group])).labels
+        about = labelled(labels[group])
         parts.append(section(here, about))
         brief.append(section(here, about, brief=True))
     if skipped:
