@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import plan_judge
+from judgec.compile.planned import plan_judge
 from judgec.lm.batch import client
 from tests.compile.small import changed, compiled_on
 from tests.compile.test_budget import LABELS, settings_at
@@ -16,14 +16,14 @@ NOWHERE = "http://127.0.0.1:9/v1"
 
 def test_plan_in_batches_halves_the_passes_and_counts_the_waits(tmp_path: Path) -> None:
     settings = settings_at(NOWHERE, tmp_path)
-    _, usual = plan_judge(LABELS, settings)
-    _, half = plan_judge(LABELS, changed(settings, batch=True))
+    usual = plan_judge(LABELS, settings).plan.whole
+    half = plan_judge(LABELS, changed(settings, batch=True)).plan.whole
     prices = {stage.name: stage.most.usd or 0.0 for stage in half.stages}
     for stage in usual.stages:
         share = 0.5 if stage.name in {"uncompiled judge", "winner"} else 1.0
         assert prices[stage.name] == pytest.approx(share * (stage.most.usd or 0.0))
     assert [stage.most.calls for stage in half.stages] == [stage.most.calls for stage in usual.stages]
-    _, folds = plan_judge(LABELS, changed(settings, batch=True, folds=3))
+    folds = plan_judge(LABELS, changed(settings, batch=True, folds=3)).plan.whole
     assert (usual.waits, half.waits, folds.waits) == (0, 2, 1 + 3 + 1)  # once for all, and once a round
 
 
@@ -38,7 +38,7 @@ def test_compile_in_batches_makes_the_same_judge(tmp_path: Path, monkeypatch: py
         other = compiled_on(LABELS, settings)
         in_batches = sum(len(batch.lines) for batch in server.batches)
         single = server.single - one.spent.calls
-    assert server.created <= plan_judge(LABELS, settings)[1].waits
+    assert server.created <= plan_judge(LABELS, settings).plan.whole.waits
     assert in_batches >= 75
     assert other.spent.calls == in_batches + single
     assert other.spent.usd < one.spent.usd

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import plan_judge
 from judgec.compile.measured import Compiled
+from judgec.compile.planned import plan_judge
 from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings, SearchSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
@@ -115,13 +115,13 @@ def test_max_cost_is_never_passed(server: FakeOpenAI, tmp_path: Path) -> None:
 def test_plan_asks_and_writes_nothing_and_knows_no_dollars_without_a_list_price(
     server: FakeOpenAI, tmp_path: Path
 ) -> None:
-    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, optimizer="auto"))
+    plan = plan_judge(LABELS, settings_for(server, tmp_path, optimizer="auto")).plan.whole
     stages = {stage.name: stage.most for stage in plan.stages}
     assert stages["uncompiled judge"].calls == ITEMS
     assert stages["preflight"].calls == 2
     assert plan.total.usd is not None
     spec = LMSpec.parse("openai/nobodys-model", api_base=server.base_url)
-    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None))
+    plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None)).plan.whole
     assert plan.total.usd is None
     assert "price unknown" in plan.shown()
     assert server.calls == 0
@@ -132,7 +132,7 @@ def test_plan_asks_and_writes_nothing_and_knows_no_dollars_without_a_list_price(
 @pytest.mark.parametrize("budget", [ITEMS + 2, 300, 500, 900, 1500])
 def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path, budget: int, folds: int) -> None:
     settings = settings_for(server, tmp_path, optimizer="auto", budget=budget, folds=folds)
-    assert plan_judge(LABELS, settings)[1].total.calls <= budget
+    assert plan_judge(LABELS, settings).plan.whole.total.calls <= budget
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
         settings = settings_for(server, tmp_path / "whole", optimizer="auto", budget=budget, folds=folds)
         whole, saved = run(settings)
         calls = server.calls
-        assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= budget
+        assert ITEMS < calls <= plan_judge(LABELS, settings).plan.whole.total.calls <= budget
     count = Counter[str]()
 
     def breaking(call: Call) -> Outcome:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from judgec.compile.assemble import Bench, Fitted, calibrated, fitted, out_of_fold
 from judgec.compile.costs import cost_once
 from judgec.compile.dataset import Part, ratings_of
+from judgec.compile.folds.parts import Parts
 from judgec.compile.rated import Rated, RecordedCost
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.plan import asked_once
@@ -204,27 +205,30 @@ def thresholds(sure: FloatArray) -> list[float]:
     return sorted(set(found)) or [float(order[0])]
 
 
-def outcome(bench: Bench, part: Part, made: MadeCascade, tested: Tested, settings: CompileSettings) -> CascadeFound:
-    """Tests on the test items whether the promise holds.
+def tested_cascade(
+    parts: Parts, bench: Bench, tried: Sequence[MadeCascade | None], settings: CompileSettings
+) -> CascadeFound | None:
+    """Tests on the test items whether the promise holds, each by the cascade of its split; None where nobody asked.
 
     Args:
-        bench: With the labels, and what was recorded.
-        part: The test items.
-        made: The cascade that would ship.
-        tested: The items by both judges, and by the cascades of their rounds.
-        settings: Of the intervals.
+        parts: The data of all splits.
+        bench: Of the last split, whose cascade would ship.
+        tried: The cascades of the splits.
+        settings: With ``cascade``, the names of both judges.
     """
-    assert settings.candidates.combine.cascade is not None  # made with one
-    names = settings.candidates.combine.cascade
-    cheap, dear, whole = (ratings_of(bench.dataset, part, one) for one in (tested.cheap, tested.dear, tested.whole))
-    assert tested.whole.escalated is not None  # a cascade's judgments say it
-    asked = tested.whole.asked
-    n, count = int(asked.sum()), int((tested.whole.escalated & asked).sum())
+    made, names = tried[-1], settings.candidates.combine.cascade
+    if made is None or names is None:
+        return None
+    pieces = [one.tested for one in tried[: len(parts.tested)] if one is not None and one.tested is not None]
+    tested = Tested(*(parts.pool([getattr(one, name) for one in pieces]) for name in Tested.__slots__))
+    part, whole = parts.pooled.test, tested.whole
+    rated = [ratings_of(parts.pooled, part, one) for one in (tested.cheap, tested.dear, whole)]
+    assert whole.escalated is not None  # a cascade's judgments say it
+    n, count = int(whole.asked.sum()), int((whole.escalated & whole.asked).sum())
     share = count / n if n else 0.0
-    minus = difference(whole, dear, bench.objective)
+    minus, alone = (difference(one, rated[1], bench.objective) for one in (rated[2], rated[0]))
     held = f"{names[0]}, then {names[1]} on {percent(share)} of the items: "
     held += f"{show(minus, 3, sign=True)} against {names[1]} alone"
-    alone = difference(cheap, dear, bench.objective)
     if alone.low is not None and alone.low > -MARGIN:
         held += f"; {names[0]} alone keeps the promise, too, with {show(alone, 3, sign=True)}"
     fails = [*filter(None, [made.note]), *_failures(names[1], share, minus)]

@@ -5,56 +5,42 @@ rated, a prompt that can be rewritten is searched for, everybody is calibrated o
 several may be made one tree, and the test items are judged. What the splits tested is measured together and decided.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import dspy
-
-from judgec.compile.asked import ask_candidates, check_untaught
+from judgec.compile.asked import ask_candidates
 from judgec.compile.assemble import Bench, Fitted, calibrated, evidence_only
-from judgec.compile.cascades import CascadeFound, Tested, make_cascade, outcome
+from judgec.compile.cascades import make_cascade, tested_cascade
 from judgec.compile.choose import Choice, choose, recorded_candidate
 from judgec.compile.dataset import Dataset, Part
-from judgec.compile.folds.parts import Parts
 from judgec.compile.leaves import leaves_of
 from judgec.compile.made import Made
 from judgec.compile.measured import Compiled, measured
+from judgec.compile.planned import Planned, ask_ahead, plan_judge, tell_plan
 from judgec.compile.pools import best_pool
-from judgec.compile.prepare import prepared
-from judgec.compile.rewrites import plan_rewrites, rewritten
-from judgec.compile.rivals import standing_of
-from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
-from judgec.compile.search.plan import ASKED_AGAIN, CallPlan, RoundsPlan, items_of, plan_rounds
-from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
+from judgec.compile.rewrites import rewritten
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.plan import ASKED_AGAIN, CallPlan
 from judgec.compile.search.search import search_prompt
 from judgec.compile.search.task import orders_of
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import judge_test
-from judgec.errors import BudgetError, UserError
+from judgec.errors import UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
-from judgec.raters import programs
-from judgec.raters.prompt import verdicts
 from judgec.raters.tree import EVIDENCE
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.language import languages_of
-from judgec.report.numbers import percent
-from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.significance import level_for_test_use
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """The parts that all splits of a compile share."""
 
-    module: dspy.Module
+    planned: Planned
     settings: CompileSettings
     session: Session
-    optimizer: Optimizer
-    objective: Objective
     watch: Watch
 
 
@@ -71,29 +57,26 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         UserError: When the labels cannot be learned from, or the objective does not fit them.
         ServiceError: When the LM fails for good.
     """
-    parts, objective = prepared(labels, settings)
-    module = _prompt_of(labels, settings)
-    _tell_split(parts.pooled, settings, watch)
-    optimizer, plan = _planned(parts, module, settings)
-    _tell_plan(plan.whole, settings, watch)
+    planned = plan_judge(labels, settings)
+    parts, plan = planned.parts, planned.plan
+    tell_plan(planned, settings, watch)
     if settings.asks:
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
     told: tuple[str, ...] = ()
     if settings.rewrites:
-        settings, told = rewritten(parts, settings, plan.whole, session, objective, watch)
+        settings, told = rewritten(parts, settings, plan.whole, session, planned.objective, watch)
     if settings.candidates.asked:
         whole = ask_candidates(labels, settings, session.other_whole(settings.lm), watch, told)
         settings = replace(settings, candidates=replace(settings.candidates, recorded=whole))
     if settings.candidates.recorded is None and not settings.no_model:
-        _ask_ahead(plan.parts, module, session, watch)
-    work = Work(module, settings, session, optimizer, objective, watch)
-    made: list[Made] = []
+        ask_ahead(planned, session, watch)
+    work, made = Work(planned, settings, session, watch), list[Made]()
     for data, rest, room in zip(plan.parts.rounds, parts.rounds, plan.rounds, strict=True):
         made = [one.without_verdicts() for one in made]
         of = f", round {len(made) + 1} of {len(parts.rounds)}" if parts.refit else ""
         made.append(compile_split(work, data, rest, room, of))
-    cascade = _tested_cascade(parts, made, settings)
+    cascade = tested_cascade(parts, made[-1].bench, [one.cascade for one in made], settings)
     if cascade is not None and cascade.shipped:
         made = [one.with_cascade() for one in made]
     return measured(parts, made, cascade, settings, session)
@@ -123,7 +106,8 @@ def compile_split(work: Work, data: Dataset, every: Dataset, plan: CallPlan, of:
     if len(every.train) > len(data.train):
         judge, new = None, shipped.name != UNCOMPILED
         bench = _bench(work, _topped_up(work, data, every, plan, new=new))
-        choice = replace(choice, notes=(*choice.notes, _learned(data, bench.learned, every)))
+        notes = (*choice.notes, _learned(data, bench.learned, every))
+        choice = replace(choice, uncompiled=replace(choice.uncompiled, judge=None), notes=notes)
     watch.stage("calibrate", f"{'evidence' if settings.no_model else f'prompt {shipped.name}'}{of}")
     judge = calibrated(bench, shipped, judge)
     if settings.no_model:
@@ -142,13 +126,13 @@ def _chosen(work: Work, bench: Bench, plan: CallPlan) -> Choice:
     settings, watch = work.settings, work.watch
     if bench.recorded is not None:
         names = list(bench.recorded.judges)
-        watch.stage("search", f"{plural(len(names), 'judge')}, on train and dev, by {work.objective.name}")
+        watch.stage("search", f"{plural(len(names), 'judge')}, on train and dev, by {work.planned.objective.name}")
         those = [recorded_candidate(bench, name) for name in names]
         return choose(bench, those, beside=settings.candidates.baseline, rewritten=settings.compiled_names)
-    uncompiled = Candidate(UNCOMPILED, work.module)
+    uncompiled = Candidate(UNCOMPILED, work.planned.module)
     if settings.no_model:
         return Choice.of_nobody(bench, uncompiled)
-    found = search_prompt(bench, uncompiled, settings, work.session, plan, work.optimizer, watch)
+    found = search_prompt(bench, uncompiled, settings, work.session, plan, work.planned.optimizer, watch)
     new = found.chosen.name != UNCOMPILED
     if new and settings.caps.batch:
         watch.stage("batch", f"prompt {found.chosen.name} on what calibrates and tests it")
@@ -165,7 +149,7 @@ def _chosen(work: Work, bench: Bench, plan: CallPlan) -> Choice:
 
 def _topped_up(work: Work, data: Dataset, every: Dataset, plan: CallPlan, *, new: bool) -> Dataset:
     """The data with as many train items on top as the caps leave room for: the calibrator learns from them, too."""
-    orders = orders_of(work.module)
+    orders = orders_of(work.planned.module)
     later = plan.stage("champion").calls + (orders * len(data.test) if new else 0)
     room = work.session.room(plan.usd_a_call)
     more = len(every.train) if room is None else int((room - later) / (1 + ASKED_AGAIN)) // orders
@@ -192,8 +176,8 @@ def _bench(work: Work, data: Dataset) -> Bench:
         work.session.finish,
         fits,
         settings.seed,
-        work.objective,
-        work.module,
+        work.planned.objective,
+        work.planned.module,
         no_model=settings.no_model,
         recorded=settings.candidates.recorded,
         leaves=leaves_of(settings, labels),
@@ -217,84 +201,3 @@ def _require_evidence(bench: Bench, judge: Fitted) -> None:
             f"{missing}: no label of it falls into train or dev, and nobody else would grade it; labels or a model "
             "that is asked are needed. Label more items, or name a model with --lm."
         )
-
-
-def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
-    """Ask the uncompiled judge about everything that some split learns from or tests, which nothing found changes.
-
-    Its replies stay in the journal, where each split finds those that it may see. A service that is lost ends it here:
-    a search on a part of them would be another one.
-
-    Raises:
-        ServiceError: When the LM cannot be reached.
-    """
-    items, labels = items_of(parts), parts.pooled.labels
-    watch.stage("baselines", f"the uncompiled judge on {plural(len(items), 'item')}")
-    with suppress(BudgetError):  # replies that were asked for again; those that are missing say so
-        verdicts(module, items, ask=session.ask_whole, scale=labels.scale, aspects=labels.aspects)
-
-
-def _tested_cascade(parts: Parts, made: Sequence[Made], settings: CompileSettings) -> CascadeFound | None:
-    """Tests the cascade's promise on all test items, each by the cascade of its split."""
-    tested = [one.cascade.tested for one in made[: len(parts.tested)] if one.cascade is not None and one.cascade.tested]
-    last = made[-1].cascade
-    if last is None:
-        return None
-    both = Tested(*(parts.pool([getattr(one, name) for one in tested]) for name in ("cheap", "dear", "whole", "raw")))
-    return outcome(replace(made[-1].bench, dataset=parts.pooled), parts.pooled.test, last, both, settings)
-
-
-def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:
-    """Plans what a compile would ask, without asking anything.
-
-    Raises:
-        UserError: As ``compile_judge`` before its first call.
-    """
-    parts, _ = prepared(labels, settings)
-    return parts.pooled, _planned(parts, _prompt_of(labels, settings), settings)[1].whole
-
-
-def _prompt_of(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
-    own = settings.candidates.own
-    return task_module(labels) if own is None else own.module
-
-
-def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
-    if settings.candidates.asked:
-        check_untaught(parts, settings.candidates.asked)
-        whole = plan_rewrites(parts, settings)
-        return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds), parts)
-    if not settings.asks:
-        free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
-        return OPTIMIZERS["auto"], RoundsPlan(
-            free, (free,) * len(parts.rounds), parts
-        )  # nothing is asked, nobody proposes
-    optimizer = find_optimizer(
-        settings.search.optimizer,
-        reflection=settings.search.reflection is not None,
-        no_reflection=settings.search.no_reflection,
-    )
-    champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
-    return optimizer, plan_rounds(parts, module, settings, optimizer, champion=champion)
-
-
-def _tell_split(dataset: Dataset, settings: CompileSettings, watch: Watch) -> None:
-    if dataset.split.folds > 1:
-        tested = f"{len(dataset.test)} items ({dataset.test.n_queries} queries)"
-        watch.stage("split", f"{plural(dataset.split.folds, 'fold')}, {tested}")
-    else:
-        parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
-        sizes = [f"{part.name} {plural(len(part), 'item')} ({plural(part.n_queries, 'query')})" for part in parts]
-        watch.stage("split", ", ".join(sizes))
-    if (use := standing_of(dataset, settings).test_use) > 1:
-        level = percent(1 - level_for_test_use(use), 1)
-        watch.stage(
-            "test use", f"{use} of these test queries, decided at {level}; --dry-run shows a plan and uses none"
-        )
-
-
-def _tell_plan(plan: CallPlan, settings: CompileSettings, watch: Watch) -> None:
-    said = "no model, evidence alone" if settings.no_model else f"{plan.shown()}; {settings.lm.asked_at}"
-    if settings.candidates.recorded is not None and not settings.candidates.asked:
-        said = "recorded verdicts, no model is asked"
-    watch.stage("plan", said)

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgec.compile.compile import compile_judge, plan_judge
+from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.judge_page import agreements_of, costs_of, sizes_of, systems_in
+from judgec.compile.planned import plan_judge
 from judgec.compile.release import cost_of, release
 from judgec.compile.report import beside_headline
 from judgec.compile.rivals import standing_of

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.compile.abstain import check_options
-from judgec.compile.compile import plan_judge
 from judgec.compile.dataset import Dataset
+from judgec.compile.planned import plan_judge
 from judgec.compile.prepare import default_objective
 from judgec.compile.release import Place, check_place
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module
@@ -96,7 +96,8 @@ def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings
         UserError: As ``compile_judge``.
     """
     labels, settings = _settings(options, watch)
-    return settings, *plan_judge(labels.label_set, settings)
+    plan = plan_judge(labels.label_set, settings)
+    return settings, plan.parts.pooled, plan.plan.whole
 
 
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:

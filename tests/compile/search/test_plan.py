@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import plan_judge
 from judgec.compile.measured import Compiled
+from judgec.compile.planned import plan_judge
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import OPTIMIZERS
@@ -58,7 +58,7 @@ def asked(
 ) -> tuple[int, Compiled, dict[str, int]]:
     """Calls that a compile made, its outcome, and the calls of each stage as planned."""
     labels = read_labels(str(write(settings.home / "planned.jsonl", rows)))
-    _, plan = plan_judge(labels, settings)
+    plan = plan_judge(labels, settings).plan.whole
     before = server.calls
     compiled = compiled_on(labels, settings).compiled
     return server.calls - before, compiled, {stage.name: stage.most.calls for stage in plan.stages}
@@ -133,7 +133,7 @@ def test_certain_part_of_a_plan_is_what_is_asked_whatever_a_search_finds(tmp_pat
         settings = settings_for(server, tmp_path, objective="tau_b", optimizer=optimizer, folds=1)
         if optimizer == "gepa":
             settings = changed(settings, reflection=reflection_spec(settings.lm, None)[0])
-        _, plan = plan_judge(labels, settings)
+        plan = plan_judge(labels, settings).plan.whole
         compiled = compiled_on(labels, settings).compiled
         calls = server.calls
     found = compiled.shipped.name != UNCOMPILED
@@ -147,11 +147,13 @@ def test_search_under_a_tight_cap_learns_from_fewer_labels_and_judges_every_test
     labels = ranking_labels(390, 5)
     with FakeOpenAI(ranking_world.grader) as server:
         settings = settings_for(server, tmp_path, objective="tau_b", folds=1, budget=520)
-        _, plan = plan_judge(labels, settings)
+        plan = plan_judge(labels, settings).plan.whole
         compiled = compiled_on(labels, settings).compiled
         assert plan.total.calls <= 520
         assert server.calls <= 520
     assert plan.searches
     assert plan.stage("uncompiled judge").calls < 390
     assert compiled.shipped.name != UNCOMPILED
+    assert compiled.choice.uncompiled.judge is None  # its calibrator learns from as many labels as that of what ships
+    assert any(note.startswith("the caps let the search learn from") for note in compiled.notes)
     assert all(judged.scored.all() for judged in compiled.verification.judgments.values())
