@@ -13,7 +13,7 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.statistic import table_statistic
+from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.jackknife import interval
 
 ABSTAINED = "abstained"
@@ -101,26 +101,9 @@ def certainty(judgments: Judgments, of: str, scale: Scale) -> FloatArray:
 def abstain(judgments: Judgments, below: float, of: str, scale: Scale) -> Judgments:
     """The judgments without those of which the judge is less sure than ``below``: unscored, with the reason."""
     sure = certainty(judgments, of, scale)
-    left = judgments.scored & ~(sure >= below)
-    grade, accept = judgments.grade.copy(), judgments.accept.copy()
-    probabilities, score, confidence = (
-        numbers.copy() for numbers in (judgments.probabilities, judgments.score, judgments.confidence)
-    )
-    grade[left] = accept[left] = UNSCORED
-    probabilities[left] = score[left] = confidence[left] = np.nan
-    reasons = [
-        f"{ABSTAINED}: {_said(float(sure[i]))} is under {below:g}; for a human to judge" if left[i] else reason
-        for i, reason in enumerate(judgments.unscored)
-    ]
-    return replace(
-        judgments,
-        grade=grade,
-        accept=accept,
-        probabilities=probabilities,
-        score=score,
-        confidence=confidence,
-        unscored=tuple(reasons),
-    )
+    left = np.flatnonzero(judgments.scored & ~(sure >= below)).tolist()
+    said = {i: f"{ABSTAINED}: {_said(float(sure[i]))} is under {below:g}; for a human to judge" for i in left}
+    return replace(judgments.without(said), rationale=judgments.rationale)
 
 
 def abstention(dataset: Dataset, tested: Judgments, *, of: str, below: float | None) -> Abstention:
@@ -178,18 +161,8 @@ def _point(rows: GradedRows, below: float, labelled: int) -> CoveragePoint:
     n = int(kept.sum())
     if not n:
         return CoveragePoint(below, 0.0, Estimate(value=None, note="nothing is left to score"))
-    agrees = rows.agrees[kept]
-    share = table_statistic(
-        "exact",
-        np.ones(2 * n, dtype=np.int64),
-        np.repeat([1, 0], n),
-        np.tile(rows.cluster[kept], 2),
-        n_grades=2,
-        n_clusters=int(rows.cluster.max()) + 1,
-        weight=np.concatenate([agrees, 1.0 - agrees]),
-    )
-    found = interval(share)
-    return CoveragePoint(below, n / labelled, found.estimate(n))
+    share = mean(rows.agrees[kept], rows.cluster[kept], n_clusters=int(rows.cluster.max()) + 1, bounds=SHARE)
+    return CoveragePoint(below, n / labelled, interval(share).estimate(n))
 
 
 def _json(point: CoveragePoint) -> dict[str, object]:

@@ -253,23 +253,9 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
 
 def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:
     """Judgments made of what was said out of fold; an item that any aspect lacks is unscored."""
-    shape = (len(part), len(bench.aspects))
-    probabilities = np.full((*shape, len(bench.scale.grades)), np.nan)
-    grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
-    score, confidence = np.full(shape, np.nan), np.full(shape, np.nan)
+    made = Judgments.blank([item.item_id for item in part.items], bench.aspects, len(bench.scale.grades))
     for j, (rows, found) in enumerate(said):
-        if found is not None:
-            probabilities[rows, j], grade[rows, j], accept[rows, j] = found.probabilities, found.grade, found.accept
-            score[rows, j], confidence[rows, j] = found.score, found.confidence
-    missing = (grade == UNSCORED).any(axis=1).tolist()
-    return Judgments(
-        item_ids=tuple(item.item_id for item in part.items),
-        aspects=bench.aspects,
-        probabilities=probabilities,
-        grade=grade,
-        score=score,
-        accept=accept,
-        confidence=confidence,
-        rationale=("",) * len(part),
-        unscored=tuple(NOT_FOLDED if gone else None for gone in missing),
-    )
+        for name in OutOfFold.__slots__ if found is not None else ():
+            getattr(made, name)[rows, j] = getattr(found, name)
+    missing = (made.grade == UNSCORED).any(axis=1).tolist()
+    return replace(made, unscored=tuple(NOT_FOLDED if gone else None for gone in missing))

@@ -1,8 +1,9 @@
 """Chooses calibrator and decision rule together, out of fold, by the objective that was asked for."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -99,16 +100,9 @@ class Data:
 
     def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
         """The rows where ``keep`` is true."""
-        return replace(
-            self,
-            verdicts=None if self.verdicts is None else self.verdicts[keep],
-            evidence=None if self.evidence is None else self.evidence[keep],
-            alone=None if self.alone is None else self.alone[keep],
-            target=self.target[keep],
-            cluster=self.cluster[keep],
-            accept=self.accept[keep],
-            stated=None if self.stated is None else self.stated[keep],
-        )
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        kept: dict[str, Any] = {name: one[keep] for name, one in columns.items() if isinstance(one, np.ndarray)}
+        return replace(self, **kept)  # Any: each of its own type
 
     def both_orders(self) -> "Data":
         """Pairs and, behind them all, each with its answers exchanged: a judge of pairs says the same of both."""

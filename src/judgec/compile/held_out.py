@@ -14,7 +14,7 @@ from judgec.labels.split.queries import LearnedQueries, with_swapped_together
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
-from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 
@@ -160,32 +160,16 @@ def saved_judgments(report: Mapping[str, object], items: Sequence[Item], card: P
     """The judgments of ``items`` that a version was saved with; those it has not are unscored, ``NOT_SAVED``."""
     table = report.get("judgments")
     kept = table if isinstance(table, dict) else {}
-    shape = (len(items), len(card.aspects))
-    grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
-    score = np.full(shape, np.nan)
-    probabilities = np.full((*shape, len(card.scale.grades)), np.nan)
-    confidence, rationale = np.full(shape, np.nan), [""] * len(items)
-    unscored: list[str | None] = [NOT_SAVED] * len(items)
-    for i, item in enumerate(items):
-        row = kept.get(item_digest(item))
-        if row is not None:
-            grade[i], accept[i] = row["grade"], row["accept"]
-            score[i] = [np.nan if value is None else value for value in row["score"]]
-            unscored[i] = row["unscored"]
-            if row.get("probabilities") is not None:
-                probabilities[i], confidence[i] = row["probabilities"], row["confidence"]
-            rationale[i] = row.get("rationale", "")
-    return Judgments(
-        item_ids=tuple(item.item_id for item in items),
-        aspects=card.aspects,
-        probabilities=probabilities,
-        grade=grade,
-        score=score,
-        accept=accept,
-        confidence=confidence,
-        rationale=tuple(rationale),
-        unscored=tuple(unscored),
+    found = Judgments.blank([item.item_id for item in items], card.aspects, len(card.scale.grades))
+    rows = [kept.get(item_digest(item), {"unscored": NOT_SAVED}) for item in items]
+    for i, row in enumerate(rows):
+        for name in ("grade", "accept", "score", "probabilities", "confidence"):
+            if row.get(name) is not None:
+                getattr(found, name)[i] = row[name]  # None is NaN
+    rationale, unscored = (
+        tuple(row.get(name, usual) for row in rows) for name, usual in (("rationale", ""), ("unscored", None))
     )
+    return replace(found, rationale=rationale, unscored=unscored)
 
 
 def kept_out_of_fold(program: Program) -> Mapping[str, object]:

@@ -95,19 +95,10 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
     """The judge that prefers the answer with more characters; equally long ones tie."""
     gap = np.array([len(item.text("answer_a")) - len(item.text("answer_b")) for item in items], dtype=np.int64)
     a, b, tie = (scale.position(word) for word in ("a", "b", TIE))
-    grade: IntArray = np.where(gap > 0, a, np.where(gap < 0, b, tie))[:, None]
-    probabilities = np.eye(len(scale.grades))[grade]
-    return Judgments(
-        item_ids=tuple(item.item_id for item in items),
-        aspects=("grade",),
-        probabilities=probabilities,
-        grade=grade,
-        score=probabilities @ np.array(scale.values),
-        accept=np.full(grade.shape, UNSCORED, dtype=np.int64),
-        confidence=np.full(grade.shape, np.nan),
-        rationale=("the longer answer",) * len(items),
-        unscored=(None,) * len(items),
-    )
+    found = Judgments.blank([item.item_id for item in items], ("grade",), len(scale.grades))
+    found.grade[:, 0] = np.where(gap > 0, a, np.where(gap < 0, b, tie))
+    found.probabilities[:], found.score[:] = np.eye(len(scale.grades))[found.grade], np.array(scale.values)[found.grade]
+    return replace(found, rationale=("the longer answer",) * len(items))
 
 
 def _decided(panel: Sequence[GradePairs], tie: int, beside: Sequence[GradePairs] = ()) -> Estimate:

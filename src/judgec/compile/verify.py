@@ -1,7 +1,7 @@
 """Measures the judges of a compile on the test split, with intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
         part: What to judge.
         target: Positions of the train labels, shape (n_train, n_aspects, n_tied), -1 where missing.
     """
-    scale, n = dataset.labels.scale, len(part)
+    scale = dataset.labels.scale
     accepts = accept_rate_of(dataset.train.experts.target_accept)
     columns = [parts_of(target[:, j]) for j in range(target.shape[1])]
     counts = [np.bincount(grade, weight, minlength=len(scale.grades)) for _, grade, weight in columns]
@@ -136,18 +136,11 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
     grades = middle if scale.interval else [int(one.argmax()) for one in counts]
     known = [column[~np.isnan(column)] for column in accepts.T]
     accept = [int(column.mean() > 0.5) if len(column) else UNSCORED for column in known]
-    grade = np.tile(np.array(grades, dtype=np.int64), (n, 1))
-    return Judgments(
-        item_ids=tuple(item.item_id for item in part.items),
-        aspects=dataset.labels.aspects,
-        probabilities=np.eye(len(scale.grades))[grade],
-        grade=grade,
-        score=np.array(scale.values)[grade],
-        accept=np.tile(np.array(accept, dtype=np.int64), (n, 1)),
-        confidence=np.full(grade.shape, np.nan),
-        rationale=(f"the {'median' if scale.interval else 'most frequent grade'} of the train labels",) * n,
-        unscored=(None,) * n,
-    )
+    found = Judgments.blank([item.item_id for item in part.items], dataset.labels.aspects, len(scale.grades))
+    found.probabilities[:], found.score[:] = np.eye(len(scale.grades))[grades], np.array(scale.values)[grades]
+    found.grade[:], found.accept[:] = grades, accept
+    said = f"the {'median' if scale.interval else 'most frequent grade'} of the train labels"
+    return replace(found, rationale=(said,) * len(part))
 
 
 def nothing(note: str, names: Sequence[str]) -> Agreement:

@@ -113,21 +113,11 @@ def _calibrated(
 ) -> Judgments:
     """``features`` are those of the scored items, in order, without and with what a model said of claims."""
     alone, told = features
-    n, scale = len(piece.item_ids), run.scale
-    shape, values = (n, len(run.aspects)), np.array(scale.values)
-    scored = np.ones(n, dtype=bool) if raw is None else raw.scored
-    result = Judgments(
-        item_ids=piece.item_ids,
-        aspects=run.aspects,
-        probabilities=np.full((*shape, len(values)), np.nan),
-        grade=np.full(shape, UNSCORED, dtype=np.int64),
-        score=np.full(shape, np.nan),
-        accept=np.full(shape, UNSCORED, dtype=np.int64),
-        confidence=np.full(shape, np.nan),
-        rationale=("",) * n if raw is None else raw.rationale,
-        unscored=(None,) * n if raw is None else raw.unscored,
-        stated=None if raw is None else raw.confidence[:, 0],
-    )
+    scale, values = run.scale, np.array(run.scale.values)
+    scored = np.ones(len(piece.item_ids), dtype=bool) if raw is None else raw.scored
+    result = Judgments.blank(piece.item_ids, run.aspects, len(values))
+    if raw is not None:
+        result = replace(result, rationale=raw.rationale, unscored=raw.unscored, stated=raw.confidence[:, 0])
     for j, aspect in enumerate(run.aspects):
         calibrator = by.get(aspect)
         if calibrator is None:

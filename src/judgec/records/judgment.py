@@ -56,6 +56,24 @@ class Judgments:
     stated: FloatArray | None = None
     details: tuple[Mapping[str, object], ...] | None = None
 
+    @classmethod
+    def blank(
+        cls, item_ids: Sequence[str], aspects: Sequence[str], n_grades: int, reason: str | None = None
+    ) -> "Judgments":
+        """Arrays to fill in: nothing is known of any item yet, for one reason or for none."""
+        n, shape = len(item_ids), (len(item_ids), len(aspects))
+        return cls(
+            item_ids=tuple(item_ids),
+            aspects=tuple(aspects),
+            probabilities=np.full((*shape, n_grades), np.nan),
+            grade=np.full(shape, UNSCORED, dtype=np.int64),
+            score=np.full(shape, np.nan),
+            accept=np.full(shape, UNSCORED, dtype=np.int64),
+            confidence=np.full(shape, np.nan),
+            rationale=("",) * n,
+            unscored=(reason,) * n,
+        )
+
     @property
     def scored(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """True where the item was judged, shape (n_items,)."""

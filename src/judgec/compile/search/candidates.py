@@ -7,7 +7,6 @@ import dspy
 
 from judgec.lm.adapters import CHAT, with_adapter
 from judgec.lm.executor import Ask
-from judgec.raters.columns import Columns
 from judgec.raters.piece import Piece
 from judgec.raters.predictors import with_instructions
 from judgec.raters.programs import Program
@@ -134,9 +133,7 @@ class CandidateRater:
 
 def not_asked(items: Sequence[Item], scale: Scale, aspects: tuple[str, ...]) -> Judgments:
     """Judgments of items that nobody was asked about."""
-    none = Columns.empty(len(items), len(aspects), len(scale.grades))
-    none.faults = [NOT_ASKED] * len(items)
-    return none.judgments(scale, aspects, tuple(item.item_id for item in items))
+    return Judgments.blank([item.item_id for item in items], aspects, len(scale.grades), NOT_ASKED)
 
 
 def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> dspy.Module:

@@ -156,16 +156,6 @@ def _beside_others(
 
 def _as_judgments(grade: IntArray, accept: IntArray, values: np.ndarray) -> Judgments:
     """An annotator's labels in the form of a judge's."""
-    n_items, n_aspects = grade.shape
     score = np.where(grade >= 0, values[np.maximum(grade, 0)], np.where(accept >= 0, accept, np.nan))
-    return Judgments(
-        item_ids=("",) * n_items,
-        aspects=("",) * n_aspects,
-        probabilities=np.full((n_items, n_aspects, len(values)), np.nan),
-        grade=grade,
-        score=score,
-        accept=accept,
-        confidence=np.full((n_items, n_aspects), np.nan),
-        rationale=("",) * n_items,
-        unscored=(None,) * n_items,
-    )
+    nobody = Judgments.blank([""] * len(grade), [""] * grade.shape[1], len(values))
+    return replace(nobody, grade=grade, score=score, accept=accept)
