@@ -86,7 +86,7 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     text = Page(programs.page_path(settings.home, card).read_text(encoding="utf-8")).text
     assert f"small ({EVIDENCE_ALONE}) agrees" in text
     assert f"{EVIDENCE_ALONE}: judging" in text
-    logged = run_of(saved.report, saved.card, saved.items, settings.home, source="l.jsonl", started=1, ended=2)
+    logged = run_of(saved, settings.home, source="l.jsonl", took=(1, 2))
     assert logged.version is not None
     assert logged.version.description == saved.report["verdict"]
     assert logged.tags["judgec.engine"] == EVIDENCE_ALONE

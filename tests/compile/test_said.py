@@ -79,8 +79,8 @@ CASES: dict[str, Callable[[Path], Outcome]] = {one.__name__: one for one in (pan
 
 def said_by_judge(made: Outcome) -> Said:
     home, card = made.settings.home, made.saved.card
-    about: dict[str, Any] = {"source": "l.jsonl", "started": 1, "ended": 2, "log_traces": True}
-    run = run_of(made.saved.report, card, made.saved.items, home, **about)
+    about: dict[str, Any] = {"source": "l.jsonl", "took": (1, 2), "log_traces": True}
+    run = run_of(made.saved, home, **about)
     screen = compiled_report(Compilation(made.saved, {**made.saved.report, "mlflow_run_id": "run"}, made.settings))
     return said_by(home, f"{card.name}@{card.version}", run, screen)
 

@@ -16,7 +16,7 @@ WORLD = grading_world.rows(60, per_query=2)
 
 def logged(found: Outcome, home: Path) -> CompileRun:
     saved = found.saved
-    return run_of(saved.report, saved.card, saved.items, home, source="labels.jsonl", started=1, ended=2)
+    return run_of(saved, home, source="labels.jsonl", took=(1, 2))
 
 
 def short(metric: Estimate | float) -> object:

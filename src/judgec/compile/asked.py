@@ -22,7 +22,6 @@ from judgec.compile.search.plan import (
     DOLLAR_MARGIN,
     CallPlan,
     Stage,
-    add,
     asked_once,
     check_caps,
     whole,
@@ -67,7 +66,7 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
             price = with_demonstrations(price, spec, one.module, labels.items)
         price = whole(price, settings)
         stages.append(Stage(f"{STAGE}: {one.name}", price))
-    least = add([stage.most for stage in stages[1:]])
+    least = sum((stage.most for stage in stages[1:]), CostEstimate())
     check_caps(least, settings)
     n_waits = models if settings.caps.batch else 0
     kept = least.calls + int(ASKED_AGAIN * least.calls) + 1

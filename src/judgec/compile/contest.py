@@ -15,8 +15,9 @@ from typing import ClassVar, Generic, TypeVar
 import dspy
 
 from judgec.compile.family_state import FamilyState, family_state
-from judgec.compile.promote import MIN_TEST_QUERIES, Decision, gain
+from judgec.compile.promote import Decision, gain
 from judgec.compile.search.candidates import Candidate
+from judgec.compile.settings import MIN_TEST_QUERIES
 from judgec.compile.track import Metrics, flat, metrics_of
 from judgec.compile.winner import clearest
 from judgec.errors import BudgetError, JudgecError, UserError

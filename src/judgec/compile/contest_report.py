@@ -107,7 +107,7 @@ def report_of(found: Contested[M], cost: Cost) -> dict[str, object]:
 
 
 def run_of(
-    contest: Contest[M], found: Found, card: ProgramCard, *, source: str, started: float, ended: float
+    contest: Contest[M], found: Found, card: ProgramCard, *, source: str, took: tuple[float, float]
 ) -> CompileRun:
     """The run to log.
 
@@ -116,8 +116,7 @@ def run_of(
         found: Its report.
         card: Of the version as saved.
         source: Where the items came from.
-        started: POSIX seconds.
-        ended: POSIX seconds.
+        took: When it began and ended, in POSIX seconds.
     """
     dev = f"dev.{OTHERS[contest.task]}"
     return compile_run(
@@ -136,8 +135,7 @@ def run_of(
             for row in found["candidates"]
         ],
         source=source,
-        started=started,
-        ended=ended,
+        took=took,
         said=card.reason,
     )
 

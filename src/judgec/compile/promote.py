@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from judgec.compile.settings import MIN_TEST_QUERIES
+from judgec.compile.winner import lead
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs, on_both
@@ -22,7 +24,6 @@ from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.jackknife import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_test_use
 
-MIN_TEST_QUERIES = 10  # fewer: an interval over them means little
 GUARDS = ("kappa", "accept_agreement")  # what the objective must not be bought with
 FLOORS = ("exact", "accept_agreement")  # what the most frequent grade must not do better
 CLOSENESS = "mae"  # of numbers, what the median must not do better
@@ -82,8 +83,7 @@ def gain(compiled: Statistic, rival: Statistic, *, test_use: int) -> Gain:
         rival: The rival's on the same queries.
         test_use: How many versions were tested on this split, this one included.
     """
-    level = 1 - level_for_test_use(test_use)
-    return Gain(difference_interval(compiled, rival, level=level))
+    return Gain(difference_interval(compiled, rival, level=1 - level_for_test_use(test_use)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,8 @@ def decide(
         nominal: The grades are classes without an order.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
     """
-    values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
-    rival = max(values, key=lambda name: values[name])
+    leads = {name: lead(ratings, compiled, objective) for name, ratings in rivals.items()}
+    rival = max(leads, key=lambda name: leads[name])
     level = 1 - level_for_test_use(test_use)
     found = _gain(compiled, rivals[rival], objective, test_use)
     if not refusal and found.few:
@@ -263,12 +263,6 @@ def _above(
     sides = {name: on_both(ratings, compiled) for name, ratings in table.items()}
     values = {name: (objective.value(other), objective.value(own)) for name, (other, own) in sides.items()}
     return {name: (value, own) for name, (value, own) in values.items() if value > own + SAME}
-
-
-def _lead(rival: GradePairs, compiled: GradePairs, objective: Objective) -> float:
-    """By how much a rival leads on the items that both were asked about; negative where it is behind."""
-    other, own = on_both(rival, compiled)
-    return objective.value(other) - objective.value(own)
 
 
 def _is_below(difference: Estimate) -> bool:

@@ -12,18 +12,18 @@ from judgec.compile.asked import plan_candidates
 from judgec.compile.assemble import Bench
 from judgec.compile.folds.parts import Parts
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
-from judgec.compile.search.plan import CallPlan, Stage, add, caps_of, check_caps, plan_compile, scaled
+from judgec.compile.search.plan import CallPlan, Stage, caps_of, check_caps, plan_compile
 from judgec.compile.search.registry import Optimizer, find_optimizer
 from judgec.compile.search.search import Searched, search_prompt
 from judgec.compile.settings import PROMPT, CandidateSettings, CompileSettings, reflection_spec
 from judgec.errors import UserError
+from judgec.lm.prices import CostEstimate
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.counts import plural
 from judgec.stats.agreement.objective import Objective
 
-BEFORE = ("uncompiled judge", "search", "reflection")  # stages of a search that asking all items does not take
 STAGE = "search"
 
 
@@ -36,8 +36,7 @@ def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
     asking, searches = plan_candidates(settings, parts.pooled.labels), _searches(parts, settings)
     if not searches:
         return asking
-    uncompiled = add([one.stage("uncompiled judge") for one in searches.values()])
-    least = add([uncompiled, asking.total])
+    least = sum((one.stage("uncompiled judge") for one in searches.values()), asking.total)
     try:
         check_caps(least, settings)
     except UserError as error:
@@ -45,16 +44,20 @@ def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
             f"{error} With --optimizer that counts each prompt before and after its search; without it the candidates "
             f"are asked as they are, {plural(asking.total.calls, 'call', thousands=True)}."
         ) from None
-    searching = add([one.stage(part) for one in searches.values() for part in BEFORE[1:]])
+    searching = sum((_searched(one) for one in searches.values()), CostEstimate())
     part = caps_of(settings).less(least).share(searching)
     stages = []
     for name, one in searches.items():
-        most = add([one.stage(stage) for stage in BEFORE[1:]])
-        most = add([one.stage("uncompiled judge"), scaled(most, int(part * most.calls))])
+        most = _searched(one)
+        most = one.stage("uncompiled judge") + most.of(int(part * most.calls))
         stages.append(Stage(f"{STAGE}: {name}", most, certain=False))
     reflects = any(one.reflects for one in searches.values())
     n_waits = asking.waits + (2 * len(searches) if settings.caps.batch else 0)
     return replace(asking, stages=(*asking.stages[:1], *stages, *asking.stages[1:]), reflects=reflects, waits=n_waits)
+
+
+def _searched(plan: CallPlan) -> CostEstimate:
+    return plan.stage("search") + plan.stage("reflection")
 
 
 def rewritten(
@@ -79,7 +82,7 @@ def rewritten(
     for one in settings.rewrites:
         watch.stage(STAGE, f"the prompt of {one.name}")
         del left[f"{STAGE}: {one.name}"]
-        later = add([*left.values()])
+        later = sum(left.values(), CostEstimate())
         kept_usd = None if plan.kept_back_usd is None or later.usd is None else plan.kept_back_usd + later.usd
         own, optimizer = _alone(one, settings)
         view = session.of(own.lm, own.search.reflection)

@@ -3,8 +3,10 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from judgec.compile.judge_page import costs_of
+from judgec.compile.release import Saved
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import (
     CandidateRun,
@@ -61,28 +63,19 @@ DISAGREEMENTS = ["item_id", "experts", "judge", "score", "confidence", "unscored
 
 
 def run_of(
-    found: Found,
-    card: ProgramCard,
-    items: Sequence[BrowsedItem],
-    home: Path,
-    *,
-    source: str,
-    started: float,
-    ended: float,
-    log_traces: bool = False,
+    saved: Saved[Any], home: Path, *, source: str, took: tuple[float, float], log_traces: bool = False
 ) -> CompileRun:
     """The run of a compiled judge.
 
     Args:
-        found: Its report.
-        card: Of the version as saved.
-        items: The test items, with what was said of them.
+        saved: The version.
         home: Folder of ``programs/``.
         source: Where the labels came from.
-        started: POSIX seconds.
-        ended: POSIX seconds.
+        took: When it began and ended, in POSIX seconds.
         log_traces: MLflow gets the items on which judge and experts differ, with their texts.
     """
+    card, items = saved.card, saved.items
+    found: Found = saved.report
     differing = sorted((item for item in items if item.worth()[0] < AGREED), key=BrowsedItem.worth)[:MOST_ROWS]
     asks = not card.evidence_alone and card.lm.get("model") != NO_LM
     statistics = {f"test.{name}": found["test"]["compiled"][name]["value"] for name in ("tau_b", "accept_agreement")}
@@ -101,8 +94,7 @@ def run_of(
         },
         candidates=[(row["name"], row["settings"], _of_candidate(row, card)) for row in found["candidates"]],
         source=source,
-        started=started,
-        ended=ended,
+        took=took,
         said=found["verdict"],
         version_tags={name: str(value) for name, value in statistics.items() if value is not None},
         fields=_fields(card),
@@ -121,8 +113,7 @@ def compile_run(
     params: Mapping[str, Param],
     candidates: Iterable[tuple[str, Mapping[str, Param], Metrics]],
     source: str,
-    started: float,
-    ended: float,
+    took: tuple[float, float],
     said: str,
     version_tags: Mapping[str, str] = {},
     fields: ModelFields | None = None,
@@ -140,15 +131,14 @@ def compile_run(
         params: Beside those of every compile, or in their place.
         candidates: Name, settings and metrics of each.
         source: Where labels or items came from.
-        started: POSIX seconds.
-        ended: POSIX seconds.
+        took: When it began and ended, in POSIX seconds.
         said: The first sentence of run and version.
         version_tags: Of the registered version, beside those that all have.
         fields: What the version reads and gives, where MLflow can load it.
         tables: By name.
         disagreements: Items to log as traces.
     """
-    version = f"{card.version:04d}"
+    version, (started, ended) = f"{card.version:04d}", took
     aliases = [alias for alias, number in programs.aliases(home, card.name).items() if number == card.version]
     metrics, learned = {**metrics, **of_cost(card.cost)}, found["labels"]
     usual = {"task": card.task, "lm": str(card.lm.get("model")), "objective": card.objective}

@@ -45,11 +45,21 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """Expected cost of a batch of calls; ``usd`` is None when the model has no list price."""
+    """Expected cost of calls; ``usd`` is None when a model has no list price."""
 
-    calls: int
-    tokens: int
-    usd: float | None
+    calls: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, other: "CostEstimate") -> "CostEstimate":
+        """Both; dollars are unknown where one's are."""
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return CostEstimate(self.calls + other.calls, self.tokens + other.tokens, usd)
+
+    def of(self, calls: int) -> "CostEstimate":
+        """The cost of so many calls of the same kind."""
+        share = calls / max(1, self.calls)
+        return CostEstimate(calls, int(self.tokens * share), None if self.usd is None else self.usd * share)
 
 
 @cache

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.judge_page import agreements_of, costs_of, sizes_of, systems_in
 from judgec.compile.planned import plan_judge
-from judgec.compile.release import cost_of, release
 from judgec.compile.report import beside_headline
 from judgec.compile.rivals import standing_of
 from judgec.compile.save import SavedJudge, finished
@@ -21,7 +19,6 @@ from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.connect.tracking.background import Tracker
-from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import TrackingStore
 from judgec.labels.project import find_project
 from judgec.lm.usage import Account, Spent
@@ -51,6 +48,7 @@ from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
 from judgec.verbs.candidates import functions_to_type
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
+from judgec.verbs.saving import saved_and_logged
 from judgec.verbs.spending import session_for
 from judgec.verbs.typed import command, maps_typed
 
@@ -200,26 +198,15 @@ def compile_and_save(
             stopped.add_note(_kept(session.spent, settings))
             raise
         settings = compiled.promotion_test.settings  # with what was settled on the way: models, prompts, verdicts
-        ended = clock()
-        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-        logged: list[Logged] = []
-
-        def track(saved: SavedJudge) -> None:
-            watch.stage("track", store.shown)
-            run = run_of(
-                saved.report,
-                saved.card,
-                saved.items,
-                settings.home,
-                source=source,
-                started=started,
-                ended=ended,
-                log_traces=log_traces,
-            )
-            logged.append(tracker.log_compile(run))
-
-        saved = release(finished(compiled, settings, cost_of(session.spent, ended - started), created), track)
-    return Compilation(saved, {**saved.report, "mlflow_run_id": logged[0].run_id}, settings)
+        took = started, clock()
+        saved, report = saved_and_logged(
+            partial(finished, compiled, settings),
+            lambda saved: run_of(saved, settings.home, source=source, took=took, log_traces=log_traces),
+            (session, tracker, store),
+            took,
+            watch,
+        )
+    return Compilation(saved, report, settings)
 
 
 SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement

@@ -4,17 +4,14 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import pandas as pd
 
-from judgec.compile.contest import Contest, Contested, M, compile_program
+from judgec.compile.contest import Contest, M, compile_program
 from judgec.compile.contest_report import finished, run_of
-from judgec.compile.release import Saved, cost_of, release
 from judgec.connect.tracking.background import Tracker
-from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -26,6 +23,7 @@ from judgec.report.page.page import Found
 from judgec.table import seal
 from judgec.verbs.options.compile_agent import CompileAgentOptions
 from judgec.verbs.options.compile_queries import CompileQueriesOptions
+from judgec.verbs.saving import saved_and_logged
 from judgec.verbs.spending import session_for
 
 
@@ -112,7 +110,7 @@ def compiled_program(
     Returns:
         What ``ProgramCompilation`` holds.
     """
-    started, logged = time.time(), list[Logged]()
+    started = time.time()
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with (
         Tracker(store, os.environ, seal.notes) as tracker,
@@ -120,14 +118,13 @@ def compiled_program(
     ):
         contest = opened(session)
         found = compile_program(contest, watch)
-        ended = time.time()
-        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-
-        def track(saved: Saved[Contested[M]]) -> None:
-            watch.stage("track", store.shown)
-            run = run_of(contest, saved.report, saved.card, source=source, started=started, ended=ended)
-            logged.append(tracker.log_compile(run))
-
-        saved = release(finished(found, cost_of(session.spent, ended - started), created), track)
+        took = started, time.time()
+        saved, report = saved_and_logged(
+            partial(finished, found),
+            lambda saved: run_of(contest, saved.report, saved.card, source=source, took=took),
+            (session, tracker, store),
+            took,
+            watch,
+        )
     page = {"report_html": str(programs.page_path(options.home, saved.card))}
-    return saved.card, options.home, {**saved.report, **page, "mlflow_run_id": logged[0].run_id}
+    return saved.card, options.home, {**report, **page}

@@ -164,7 +164,7 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     assert len(read_family(tmp_path, "gen").looks) == 1
     page = Page(programs.page_path(tmp_path, card).read_text(encoding="utf-8"))
     assert page.faults == []
-    run = run_of(found.contest, made.report, card, source="docs", started=0.0, ended=1.0)
+    run = run_of(found.contest, made.report, card, source="docs", took=(0.0, 1.0))
     assert run.version is not None
     assert run.version.aliases == ("champion",)
     assert run.candidates[0].name == UNCOMPILED

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from judgec.compile.abstain import EXACT, graded_rows
+from judgec.compile.release import Saved
 from judgec.compile.save import items_of
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
@@ -189,7 +190,8 @@ def test_compile_reports_calibrators_errors_and_coverage(home: Home) -> None:
 
 def test_run_of_a_compile_logs_calibration_error_and_coverage(home: Home) -> None:
     card = programs.load(home.folder, "world@1").card
-    run = run_of(home.report, card, items_of(home.first), home.folder, source="world.jsonl", started=0.0, ended=1.0)
+    saved = Saved(card, dict(home.report), home.first, items_of(home.first))
+    run = run_of(saved, home.folder, source="world.jsonl", took=(0.0, 1.0))
     assert {"test.ece_accept", "test.ece_confidence", "test.abstaining.coverage"} <= set(run.metrics)
 
 

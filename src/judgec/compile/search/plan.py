@@ -77,17 +77,17 @@ class CallPlan:
 
     def stage(self, name: str) -> CostEstimate:
         """The most that a stage takes; nothing where there is none of that name."""
-        return next((stage.most for stage in self.stages if stage.name == name), CostEstimate(0, 0, 0.0))
+        return next((stage.most for stage in self.stages if stage.name == name), CostEstimate())
 
     @property
     def total(self) -> CostEstimate:
         """All stages: the most."""
-        return add([stage.most for stage in self.stages])
+        return sum((stage.most for stage in self.stages), CostEstimate())
 
     @property
     def certain(self) -> CostEstimate:
         """The stages that depend on nothing that a search finds."""
-        return add([stage.most for stage in self.stages if stage.certain])
+        return sum((stage.most for stage in self.stages if stage.certain), CostEstimate())
 
     def shown(self) -> str:
         """The total in a line."""
@@ -175,55 +175,49 @@ def plan_rounds(
     Raises:
         UserError: When even a compile without a search does not fit the caps.
     """
-    spec, nothing = settings.lm, CostEstimate(0, 0, 0.0)
-    reflection = _reflection(parts, settings, optimizer)
-    preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.no_model])
+    spec, every = settings.lm, parts
+    efforts = [optimizer.effort(_sizes(one, settings)) for one in parts.rounds]
+    reflection = settings.search.reflection if any(one.reflections for one in efforts) else None
+    models = [one for one in (spec, reflection) if one is not None and not one.no_model]
+    preflight = sum((_each(one, 1, 20, 2) for one in models), CostEstimate())
+    tested = parts.pooled.test.items if champion else ()
+    rival = whole(with_demonstrations(asked_once(module, tested, spec), spec, module, tested), settings)
     uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
-    rival = nothing
-    if champion:
-        tested = parts.pooled.test.items
-        rival = whole(with_demonstrations(asked_once(module, tested, spec), spec, module, tested), settings)
-    check_caps(add([preflight, uncompiled, rival]), settings)
+    certain = preflight + uncompiled + rival
+    check_caps(certain, settings)
     rounds = [_planned(one, module, settings, optimizer, reflection) for one in parts.rounds]
-    every, certain = parts, add([preflight, uncompiled, rival]).calls
-    parts = _affordable(parts, rounds[0], settings, certain, orders_of(module))
+    parts = _affordable(parts, rounds[0], settings, certain.calls, orders_of(module))
     if parts is not every:
         uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
         rounds = [_planned(one, module, settings, optimizer, reflection) for one in parts.rounds]
-    winner = add([one.winner for one in rounds])
-    left = caps_of(settings).less(add([preflight, uncompiled])).less(_with_margin(add([rival, winner])))
-    each = Caps(
-        None if left.calls is None else left.calls // len(rounds), None if left.usd is None else left.usd / len(rounds)
-    )
-    searching = [_searches(one, each) for one in rounds]
-    search, reflections = (
-        add([getattr(one, name) for one, does in zip(rounds, searching, strict=True) if does] or [nothing])
-        for name in ("search", "reflection")
-    )
-    part = left.share(add([search, reflections]))
-    does, reflects = any(searching), reflection is not None
+    winner = sum((one.winner for one in rounds), CostEstimate())
+    left = caps_of(settings).less(preflight + uncompiled).less(_with_margin(rival + winner))
+    n = len(rounds)
+    each = Caps(None if left.calls is None else left.calls // n, None if left.usd is None else left.usd / n)
+    searching = [one.search.calls > 0 and each.share(one.search.of(one.least)) >= 1 for one in rounds]
+    those = [one for one, does in zip(rounds, searching, strict=True) if does]
+    search = sum((one.search for one in those), CostEstimate())
+    rewriting = sum((one.reflection for one in those), CostEstimate())
+    part = left.share(search + rewriting)
     planned = (
         Stage("preflight", preflight),
         Stage("uncompiled judge", uncompiled),
-        Stage("search", scaled(search, int(part * search.calls)), certain=False),
-        Stage("reflection", scaled(reflections, int(part * reflections.calls)), certain=False),
-        Stage("winner", winner if does else nothing, certain=False),
+        Stage("search", search.of(int(part * search.calls)), certain=False),
+        Stage("reflection", rewriting.of(int(part * rewriting.calls)), certain=False),
+        Stage("winner", winner if those else CostEstimate(), certain=False),
         Stage("champion", rival),
     )
     stages = tuple(stage for stage in planned if stage.most.calls)
     plans = []
-    for number, one in enumerate(rounds, 1):
-        after = len(rounds) - number
-        kept = _with_margin(add([rival, *(later.winner for later in rounds[number - 1 :])]))
+    for number, one in enumerate(rounds):
+        after = n - 1 - number
+        kept = _with_margin(sum((later.winner for later in rounds[number:]), rival))
         usd = None if kept.usd is None else kept.usd + after * (each.usd or 0.0)
         calls = kept.calls + after * (each.calls or 0)
-        plans.append(CallPlan(stages, calls, usd, one.usd_a_call, searching[number - 1], reflects))
+        plans.append(CallPlan(stages, calls, usd, one.usd_a_call, searching[number], reflection is not None))
     rest = settings.caps.batch and parts is not every  # of the labels, for the calibrator
-    passes = waits(settings, stages, sum(searching)) + rest
-    last = replace(plans[-1], searches=does, waits=passes)
-    return RoundsPlan(
-        replace(last, kept_back=plans[0].kept_back, kept_back_usd=plans[0].kept_back_usd), tuple(plans), parts
-    )
+    passes = waits(settings, stages, len(those)) + rest
+    return RoundsPlan(replace(plans[0], searches=bool(those), waits=passes), tuple(plans), parts)
 
 
 def _affordable(parts: Parts, one: _Round, settings: CompileSettings, certain: int, orders: int) -> Parts:
@@ -260,11 +254,6 @@ def items_of(parts: Parts) -> list[Item]:
     )
 
 
-def _reflection(parts: Parts, settings: CompileSettings, optimizer: Optimizer) -> LMSpec | None:
-    sizes = (_sizes(one, settings) for one in parts.rounds)
-    return settings.search.reflection if any(optimizer.effort(one).reflections for one in sizes) else None
-
-
 def _planned(
     dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, reflection: LMSpec | None
 ) -> _Round:
@@ -277,16 +266,12 @@ def _planned(
     judged = orders * (effort.judgments + sizes.final(effort.candidates)) if len(dataset.dev) else 0
     rewrite = REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
     return _Round(
-        scaled(typical, judged),
+        typical.of(judged),
         _each(reflection, effort.reflections if judged else 0, rewrite, REWRITE_TOKENS),
-        whole(add(winner), settings),
+        whole(sum(winner, CostEstimate()), settings),
         orders * sizes.slices[0] if judged else 0,
         None if typical.usd is None else typical.usd / max(1, typical.calls),
     )
-
-
-def _searches(one: _Round, caps: Caps) -> bool:
-    return one.search.calls > 0 and caps.share(scaled(one.search, one.least)) >= 1
 
 
 def _with_margin(cost: CostEstimate) -> CostEstimate:
@@ -313,13 +298,6 @@ def waits(settings: CompileSettings, stages: Sequence[Stage], rounds: int = 1) -
     if not settings.caps.batch or settings.lm.no_model:
         return 0
     return sum(rounds if stage.name == "winner" else 1 for stage in stages if stage.name in PASSES)
-
-
-def add(parts: list[CostEstimate]) -> CostEstimate:
-    """The sum; dollars are unknown where one part's are."""
-    dollars = [part.usd for part in parts]
-    usd = None if None in dollars else sum(one for one in dollars if one is not None)
-    return CostEstimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
 
 
 def _sizes(dataset: Dataset, settings: CompileSettings) -> Sizes:
@@ -382,9 +360,3 @@ def _each(spec: LMSpec | None, calls: int, prompt: int, reply: int) -> CostEstim
     rate = None if spec is None else price(spec.model)
     usd = calls * (prompt * rate.input + reply * rate.output) if rate else None
     return CostEstimate(calls, calls * (prompt + reply), usd if calls else 0.0)
-
-
-def scaled(one: CostEstimate, calls: int) -> CostEstimate:
-    """The cost of so many calls of the same kind."""
-    share = calls / max(1, one.calls)
-    return CostEstimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
