@@ -9,8 +9,9 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.bulk.items import lines_of, open_items
-from judgec.labels.split.queries import LearnedQueries, key_of, normalized
+from judgec.labels.split.queries import LearnedQueries, key_of
 from judgec.records.label import Item
+from tests.labels.split.queries import normalized
 
 Row = dict[str, object]
 MANY = 512  # rows

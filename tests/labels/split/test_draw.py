@@ -13,9 +13,10 @@ from judgec.errors import UserError
 from judgec.labels.split.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
 from judgec.labels.split.family import SHARES, SPLITS
 from judgec.labels.split.memory import Memory, Version, measured_by
-from judgec.labels.split.queries import key_of, normalized, queries_of
+from judgec.labels.split.queries import key_of, queries_of
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
+from tests.labels.split.queries import normalized
 
 SCALE = Scale(grades=(0, 1, 2))
 Query = tuple[int, int | None, str]  # items, grade, group

@@ -10,8 +10,8 @@ from judgec.errors import ArtifactError, UserError
 from judgec.labels.split.draw import split_items, split_record
 from judgec.labels.split.family import SPLITS, Family, default_family, read_family, write_family, writing_whole
 from judgec.labels.split.memory import Measured, Memory
-from judgec.labels.split.queries import normalized
 from judgec.records.label import Item
+from tests.labels.split.queries import normalized
 from tests.labels.split.test_draw import version_of
 
 QUERY_IDS = st.lists(st.text(max_size=5), min_size=1, max_size=30)

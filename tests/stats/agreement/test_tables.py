@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgec.stats.agreement.tables import cluster_tables, contingency
+from judgec.stats.agreement.tables import contingency, rectangular_tables
 
 
 def test_contingency_of_four_items_counts_expert_by_judge() -> None:
@@ -9,8 +9,8 @@ def test_contingency_of_four_items_counts_expert_by_judge() -> None:
     assert table.tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
 
 
-def test_cluster_tables_with_empty_cluster_keep_its_zeros() -> None:
-    tables = cluster_tables(np.array([0, 1]), np.array([1, 1]), np.array([0, 2]), 2, n_clusters=4)
+def test_tables_with_empty_cluster_keep_its_zeros() -> None:
+    tables = rectangular_tables(np.array([0, 1]), np.array([1, 1]), np.array([0, 2]), (2, 2), n_clusters=4)
     assert tables[0].tolist() == [[0, 1], [0, 0]]
     assert tables[2].tolist() == [[0, 0], [0, 1]]
     assert tables[[1, 3]].sum() == 0
@@ -28,4 +28,4 @@ def test_cluster_tables_with_empty_cluster_keep_its_zeros() -> None:
 )
 def test_tables_of_bad_input_raise(expert: list[int], judge: list[int], cluster: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        cluster_tables(np.array(expert), np.array(judge), np.array(cluster), 2, n_clusters=2)
+        rectangular_tables(np.array(expert), np.array(judge), np.array(cluster), (2, 2), n_clusters=2)

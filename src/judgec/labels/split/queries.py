@@ -99,11 +99,6 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
     )
 
 
-def normalized(item: Item) -> str:
-    """The text of an item's query, as it is told from others."""
-    return _plain(_query(item))
-
-
 def _query(item: Item) -> str:
     return item.text("query")
 

@@ -31,28 +31,6 @@ def contingency(expert: IntArray, judge: IntArray, n_grades: int, weight: FloatA
     return table
 
 
-def cluster_tables(
-    expert: IntArray, judge: IntArray, cluster: IntArray, n_grades: int, *, n_clusters: int | None = None
-) -> FloatArray:
-    """One contingency table a cluster; ``weights @ tables`` is the table of any resample of clusters.
-
-    Args:
-        expert: Grade positions, shape (n_items,), values 0..n_grades-1.
-        judge: The same of the judge.
-        cluster: Cluster code of each item, shape (n_items,), values 0..n_clusters-1.
-        n_grades: Number of grades on the scale.
-        n_clusters: Number of clusters; the largest code + 1 when left out. A cluster without items has a
-            table of zeros.
-
-    Returns:
-        Counts, shape (n_clusters, n_grades, n_grades).
-
-    Raises:
-        ValueError: As ``contingency``, or when a cluster code is out of range.
-    """
-    return rectangular_tables(expert, judge, cluster, (n_grades, n_grades), n_clusters=n_clusters)
-
-
 def rectangular_tables(
     rows: IntArray,
     columns: IntArray,
@@ -62,10 +40,22 @@ def rectangular_tables(
     n_clusters: int | None = None,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    """``cluster_tables`` where rows and columns may have different numbers of categories.
+    """One contingency table a cluster, whose rows and columns may have different numbers of categories.
 
-    ``weight`` is the part of an item that each row stands for, shape (n_rows,): where several grades share an item,
-    those of its rows add up to 1; None where each is an item.
+    Args:
+        rows: Positions, shape (n_items,).
+        columns: The same of the judge.
+        cluster: Cluster code of each item, same shape.
+        shape: How many positions rows and columns have.
+        n_clusters: Number of clusters; the largest code + 1 when left out. One without items has a table of zeros.
+        weight: The part of an item that each row stands for, same shape: where several grades share an item, those of
+            its rows add up to 1. None: each is an item.
+
+    Returns:
+        Counts, shape (n_clusters, *shape).
+
+    Raises:
+        ValueError: When shapes differ, or a position or a cluster code is out of range.
     """
     rows, columns, cluster = (np.asarray(a, dtype=np.int64) for a in (rows, columns, cluster))
     if not rows.shape == columns.shape == cluster.shape or rows.ndim != 1:
