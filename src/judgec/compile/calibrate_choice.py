@@ -19,7 +19,7 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
 from judgec.stats.agreement.objective import Objective, parse_objective
-from judgec.stats.agreement.statistic import Statistic, weighted_sum
+from judgec.stats.agreement.statistic import Statistic, mean, weighted_sum
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
@@ -267,16 +267,6 @@ def folds_by_query(cluster: IntArray, seed: int) -> IntArray | None:
     return np.asarray(fold[code])
 
 
-def clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:
-    """Mean of ``values`` and its standard error when rows of one query hang together."""
-    _, code = np.unique(cluster, return_inverse=True)
-    mean = float(values.mean())
-    sums = np.bincount(code, weights=values - mean)
-    n_queries = len(sums)
-    correction = n_queries / max(1, n_queries - 1)
-    return mean, float(np.sqrt(correction * (sums**2).sum()) / len(values))
-
-
 def _folds(data: Data, seed: int) -> IntArray | None:
     """Fold of each row, whole queries together; None with a single query or a single grade."""
     if len(np.unique(data.target[data.target != UNLABELLED])) < 2:
@@ -313,8 +303,12 @@ def _incumbent(losses: Mapping[Key, FloatArray], data: Data) -> Key:
         return ("lm", "none") if data.scale.interval else _best(losses, "lm")
     shares: Key = ("evidence", "prior")
     best = _best(losses, "evidence")
-    gain, error = clustered_mean(losses[shares] - losses[best], data.cluster)
-    return best if gain > error and not data.scale.interval else shares
+    return best if _clearly_lower(losses[best], losses[shares], data) and not data.scale.interval else shares
+
+
+def _clearly_lower(one: FloatArray, other: FloatArray, data: Data) -> bool:
+    """True where losses are lower by more than one standard error by query."""
+    return paired_gain(mean(other, data.cluster), mean(one, data.cluster)).clear
 
 
 def _options(
@@ -376,12 +370,9 @@ def _closest(
     options: list[Contender], rows: list[CalibratorChoice], losses: Mapping[Key, FloatArray], data: Data
 ) -> int:
     """Number of the regression that ships: the lowest squared error of those clearly below the incumbent's."""
-
-    def better(i: int) -> bool:
-        gain, error = clustered_mean(losses[options[0].key] - losses[options[i].key], data.cluster)
-        return gain > error and not rows[i].guarded
-
-    return min(filter(better, range(1, len(options))), key=lambda i: rows[i].loss, default=0)
+    most = losses[options[0].key]
+    better = [i for i in range(1, len(options)) if _clearly_lower(losses[options[i].key], most, data)]
+    return min((i for i in better if not rows[i].guarded), key=lambda i: rows[i].loss, default=0)
 
 
 def _table(
