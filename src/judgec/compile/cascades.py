@@ -5,8 +5,7 @@ fold of train and dev. The test items then decide whether the cascade ships, by 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,20 +95,9 @@ class CascadeFound:
     shipped: bool
     reason: str
 
-    key: ClassVar = "cascade"  # of report.json
-
     def to_json(self) -> dict[str, object]:
         """The report's ``cascade``."""
-        return {
-            "cheap": self.cheap,
-            "dear": self.dear,
-            "share": self.share,
-            "calls_saved": self.calls_saved,
-            "cost_per_1000": self.cost_per_1000,
-            "minus_dear": self.minus_dear.to_json(),
-            "shipped": self.shipped,
-            "reason": self.reason,
-        }
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"minus_dear": self.minus_dear.to_json()}
 
 
 def make_cascade(

@@ -1,7 +1,7 @@
 """Finds and measures what the compiled judge has to beat: the champion, or without one the best baseline."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from judgec.lm.session import Session
 from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
+from judgec.raters.pool import merged
 from judgec.raters.programs import Program
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import Count, RecordedRater
@@ -38,14 +39,6 @@ def standing_of(dataset: Dataset, settings: CompileSettings) -> FamilyState:
     """The family as it stands on disk, and which use of the test queries a compile of these labels is."""
     measured = measured_by(dataset.labels, settings.source)
     return family_state(settings.home, settings.name, dataset.test.items, measured)
-
-
-@dataclass(frozen=True, slots=True)
-class Rivals:
-    """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
-
-    ratings: Mapping[str, GradePairs]
-    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +71,16 @@ class PromotionTest:
         """Compare the compiled judge with its rivals."""
         settings = self.settings
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
-        rivals = self._rivals(standing.champion)
+        rivals, refusal = self._rivals(standing.champion)
         found = decide(
             self.verification.ratings["compiled"],
-            rivals.ratings,
+            rivals,
             parse_objective(settings.objective),
             test_use=standing.test_use,
             majority=self.verification.ratings["majority"],
             table=baselines | self._forms(),
             nominal=self.dataset.labels.scale.level == "nominal",
-            refusal=self.refusal or rivals.refusal,
+            refusal=self.refusal or refusal,
         )
         return found.without_gain(self.unread) if self.unread else found
 
@@ -100,14 +93,14 @@ class PromotionTest:
         ratings = self.verification.ratings
         return {name: ratings[name] for name in ("compiled_prompt", COMPILED_SINGLE) if name in ratings}
 
-    def _rivals(self, champion: int | None) -> Rivals:
+    def _rivals(self, champion: int | None) -> tuple[dict[str, GradePairs], str]:
         """The champion's test judgments: those saved with it, and where items are new, its own model's.
 
-        Without a champion the baselines.
+        Without a champion the baselines; and why nothing may be promoted over these, or empty.
         """
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
         if champion is None:
-            return Rivals(baselines)
+            return baselines, ""
         name = f"{self.settings.name}@{champion}"
         labels, test = self.dataset.labels, self.dataset.test
         try:
@@ -118,19 +111,19 @@ class PromotionTest:
                     f"{card.task} on {', '.join(map(str, card.scale.grades))}, accepted from {card.scale.accept_at}"
                 )
                 seen = f"the champion {name} judges {grades}, so the two cannot be compared"
-                return Rivals(baselines, f"{seen}: give this judge another --name")
+                return baselines, f"{seen}: give this judge another --name"
             judged = saved_judgments(program.report, test.items, card)
             missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
             if missing and not program.tree:
-                return Rivals(baselines)  # of before there were trees: nobody can ask it any more
+                return baselines, ""  # of before there were trees: nobody can ask it any more
             if missing:
                 fresh = self._judged(program, [test.items[i] for i in missing])
                 if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
                     raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
-                judged = _filled(judged, missing, fresh)
+                judged = merged(judged, fresh, np.array(missing))
         except JudgecError as error:
-            return Rivals(baselines, f"the champion {name} could not be measured beside it: {error}")
-        return Rivals({"champion": ratings_of(self.dataset, test, judged)})
+            return baselines, f"the champion {name} could not be measured beside it: {error}"
+        return {"champion": ratings_of(self.dataset, test, judged)}, ""
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
         """Judgments of the champion on items that it was not tested on: from its own model, or as recorded."""
@@ -200,19 +193,6 @@ def _details(judged: Judgments, i: int) -> dict[str, object]:
         "confidence": judged.confidence[i].tolist() if known else None,
         "rationale": judged.rationale[i],
     }
-
-
-def _filled(judged: Judgments, rows: list[int], fresh: Judgments) -> Judgments:
-    """``judged`` with ``fresh`` in these rows."""
-    grade, accept, score, unscored = (
-        judged.grade.copy(),
-        judged.accept.copy(),
-        judged.score.copy(),
-        np.array(judged.unscored, dtype=object),
-    )
-    grade[rows], accept[rows], score[rows] = fresh.grade, fresh.accept, fresh.score
-    unscored[rows] = fresh.unscored
-    return replace(judged, grade=grade, accept=accept, score=score, unscored=tuple(unscored.tolist()))
 
 
 def _own_model(card: ProgramCard, session: Session) -> Ask:
