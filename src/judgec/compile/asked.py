@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compile.folds.parts import Parts
 from judgec.compile.held_out import memory_of
+from judgec.compile.parts import Parts
 from judgec.compile.search.candidates import (
     UNCOMPILED,
     Candidate,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgec.compile.assemble import Bench, Fitted, calibrated, fitted, out_of_fold
 from judgec.compile.costs import cost_once
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.folds.parts import Parts
+from judgec.compile.parts import Parts
 from judgec.compile.rated import Rated, RecordedCost
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.plan import asked_once

@@ -10,9 +10,9 @@ from judgec.compile.choose import Choice
 from judgec.compile.costs import judge_costs
 from judgec.compile.dataset import Dataset, ratings_of
 from judgec.compile.family_state import FamilyState
-from judgec.compile.folds.parts import Parts
 from judgec.compile.made import Made
 from judgec.compile.pair_columns import LONGEST, follows_length
+from judgec.compile.parts import Parts
 from judgec.compile.promote import Decision
 from judgec.compile.rated import Rated
 from judgec.compile.rivals import PromotionTest

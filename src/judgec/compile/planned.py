@@ -8,7 +8,7 @@ import dspy
 
 from judgec.compile.asked import check_untaught
 from judgec.compile.dataset import Part
-from judgec.compile.folds.parts import Parts
+from judgec.compile.parts import Parts
 from judgec.compile.prepare import prepared
 from judgec.compile.rewrites import plan_rewrites
 from judgec.compile.rivals import standing_of

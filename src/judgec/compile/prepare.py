@@ -1,6 +1,6 @@
 """Makes labels ready for a compile: split, objective, prompt; refuses what cannot be learned from."""
 
-from judgec.compile.folds.parts import Parts, make_parts
+from judgec.compile.parts import Parts, make_parts
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import labelled
 from judgec.errors import UserError

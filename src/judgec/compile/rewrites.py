@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from judgec.compile.asked import plan_candidates
 from judgec.compile.assemble import Bench
-from judgec.compile.folds.parts import Parts
+from judgec.compile.parts import Parts
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.compile.search.plan import CallPlan, Stage, caps_of, check_caps, plan_compile
 from judgec.compile.search.registry import Optimizer, find_optimizer

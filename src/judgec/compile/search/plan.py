@@ -10,7 +10,7 @@ import dspy
 import numpy as np
 
 from judgec.compile.dataset import Dataset, Part
-from judgec.compile.folds.parts import Parts
+from judgec.compile.parts import Parts
 from judgec.compile.search.candidates import first_predictor
 from judgec.compile.search.demonstrations import SET_SIZES, room_of
 from judgec.compile.search.race import slices

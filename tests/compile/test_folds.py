@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import judgec
-from judgec.compile.folds.parts import make_parts
 from judgec.compile.held_out import held_out, judged_unlearned, spread, unlearned
+from judgec.compile.parts import make_parts
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.labels.split.memory import Memory
