@@ -198,6 +198,7 @@ def watched(home: Path) -> object:
     return found
 
 
+PASSAGES = ["Nothing is known about this part."]  # the judge was compiled with contexts
 JUDGE = Case("judge", ("judge", "items.jsonl", "--judge", "w@1", "--out", "OUT", "--in-flight", str(IN_FLIGHT)), grades)
 
 
@@ -232,7 +233,7 @@ def make_home(folder: Path, items: int) -> Path:
                 "item_id": f"i{n}",
                 "query": f"What is {n}?",
                 "answer": f"Reply {n} is worth {'*' * (2 + n % 4)} by the north desk.",
-                "contexts": ["Nothing is known about this part."],
+                "contexts": PASSAGES,
             }
             for n in range(items)
         ],
@@ -242,6 +243,7 @@ def make_home(folder: Path, items: int) -> Path:
                 "query_id": f"q{n}",
                 "agent": agent,
                 "answer": f"Reply {n} is worth {'*' * (1 + (n * step) % 5)} by the {agent} desk.",
+                "contexts": PASSAGES,
             }
             for n in range(40)
             for agent, step in (("north", 2), ("south", 3), ("east", 4))
