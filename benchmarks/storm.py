@@ -36,6 +36,7 @@ from tests.service.policies import BROKEN, Policy, first
 from tests.service.ranking_world import grader, rows
 from tests.service.replies import Call, Outcome, Raw, Reset, Status, Text, digest
 from tests.verbs.cli.judging import KEY, save_judge, write_items
+from tests.verbs.cli.test_probe_models import writer
 
 import judgec
 from benchmarks.figures import measured_on, table
@@ -198,7 +199,12 @@ def watched(home: Path) -> object:
     return found
 
 
-PASSAGES = ["Nothing is known about this part."]  # the judge was compiled with contexts
+def model(call: Call) -> Outcome:
+    """A grader that writes questions with their answers, too, where it is asked for some."""
+    asks = {output.name for output in call.prompt.outputs} & {"question", "questions"}
+    return writer(call) if asks else grader(call)
+
+
 JUDGE = Case("judge", ("judge", "items.jsonl", "--judge", "w@1", "--out", "OUT", "--in-flight", str(IN_FLIGHT)), grades)
 
 
@@ -223,6 +229,8 @@ def make_home(folder: Path, items: int) -> Path:
     home = folder / "home"
     home.mkdir()
     labels, fresh = rows(120, seed=3), rows(60, seed=9)
+    for row in (*labels, *fresh):
+        del row["contexts"]  # neither leagues nor traces have any
     for row in fresh:
         row |= {name: f"fresh {row[name]}" for name in ("item_id", "query_id", "query")}
     files: dict[str, list[dict[str, object]]] = {
@@ -233,7 +241,6 @@ def make_home(folder: Path, items: int) -> Path:
                 "item_id": f"i{n}",
                 "query": f"What is {n}?",
                 "answer": f"Reply {n} is worth {'*' * (2 + n % 4)} by the north desk.",
-                "contexts": PASSAGES,
             }
             for n in range(items)
         ],
@@ -243,7 +250,6 @@ def make_home(folder: Path, items: int) -> Path:
                 "query_id": f"q{n}",
                 "agent": agent,
                 "answer": f"Reply {n} is worth {'*' * (1 + (n * step) % 5)} by the {agent} desk.",
-                "contexts": PASSAGES,
             }
             for n in range(40)
             for agent, step in (("north", 2), ("south", 3), ("east", 4))
@@ -290,7 +296,7 @@ class World:
         return to
 
     def server(
-        self, policy: Policy = grader, *, queue: int = 100, http: str = "1.1", served: int | None = None
+        self, policy: Policy = model, *, queue: int = 100, http: str = "1.1", served: int | None = None
     ) -> FakeOpenAI:
         """The endpoint, see ``FakeOpenAI``."""
         return FakeOpenAI(policy, latency=LATENCY, port=self.port, queue=queue, http=http, served=served)

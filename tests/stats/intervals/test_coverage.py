@@ -125,9 +125,11 @@ def test_equal_judges_are_promoted_in_at_most_5_percent_of_400_families(n_cluste
     assert false_promotion_rate(n_clusters, families=400, seed=1) <= 0.05
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("statistic", ["tau_b", "kappa", "qwk"])
-@pytest.mark.parametrize("n_clusters", [10, 15, 60])
+@pytest.mark.parametrize(
+    "n_clusters",
+    [pytest.param(10, marks=pytest.mark.full), *(pytest.param(n, marks=pytest.mark.soak) for n in (15, 60))],
+)
 def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int, statistic: str) -> None:
     p = tail_p(n_clusters, repeats=20_000, statistic=statistic)
     for alpha in (0.05, 0.01, 0.001, *TEST_USES):
