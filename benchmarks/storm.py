@@ -146,7 +146,7 @@ def grades(home: Path, out: str = "out.jsonl") -> dict[str, tuple[object, object
     path = home / out
     if not path.is_file():
         return None
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     return {row["item_id"]: (row["grade"], row["unscored"]) for row in map(json.loads, lines)}
 
 
@@ -172,14 +172,14 @@ def games(home: Path) -> object:
 def answers(home: Path) -> object:
     """Answer by agent and query."""
     path = home / "out.jsonl"
-    found = map(json.loads, path.read_text(encoding="utf-8").splitlines()) if path.is_file() else ()
+    found = map(json.loads, path.read_text(encoding="utf-8").rstrip("\n").split("\n")) if path.is_file() else ()
     return {(row["agent"], row["query_id"]): row["answer"] for row in found} or None
 
 
 def probed(home: Path) -> object:
     """Every question of a probe, and what was said of its answer."""
     path = home / "probed" / "results.jsonl"
-    found = list(map(json.loads, path.read_text().splitlines())) if path.is_file() else []
+    found = list(map(json.loads, path.read_text().rstrip("\n").split("\n"))) if path.is_file() else []
     for one in found:
         one["reply"].pop("seconds", None)
     return found or None

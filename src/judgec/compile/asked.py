@@ -49,16 +49,16 @@ from judgec.table.rows.columns import listed
 STAGE = "jurors"
 
 
-def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
-    """Plans the calls that asking all candidates takes.
+def plan_candidates(settings: CompileSettings, labels: LabelSet, champion: CostEstimate) -> CallPlan:
+    """Plans the calls that asking all candidates takes, and a champion about new items.
 
     Raises:
         UserError: It does not fit the caps.
     """
     asked = [settings.lm.members[one.name] for one in settings.candidates.asked]
-    models = len([one for one in asked if not one.in_process])
+    services = [repr(one.describe()) for one in asked if not one.in_process]
     reflects = settings.search.reflection is not None and bool(settings.rewrites)
-    stages = [Stage("preflight", CostEstimate(models + reflects, 0, 0.0))]
+    stages = [Stage("preflight", CostEstimate(len(set(services)) + reflects))]
     for one in settings.candidates.asked:
         spec = settings.lm.members[one.name]
         price = asked_once(one.module, labels.items, spec)
@@ -66,9 +66,10 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
             price = with_demonstrations(price, spec, one.module, labels.items)
         price = whole(price, settings)
         stages.append(Stage(f"{STAGE}: {one.name}", price))
+    stages += [Stage("champion", champion)] if champion.calls else []
     least = sum((stage.most for stage in stages[1:]), CostEstimate())
     check_caps(least, settings)
-    n_waits = models if settings.caps.batch else 0
+    n_waits = len(services) if settings.caps.batch else 0
     kept = least.calls + int(ASKED_AGAIN * least.calls) + 1
     usd = None if least.usd is None else DOLLAR_MARGIN * least.usd
     return CallPlan(tuple(stages), kept, usd, None, searches=True, reflects=False, waits=n_waits)

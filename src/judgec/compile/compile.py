@@ -103,10 +103,10 @@ def compile_split(work: Work, data: Dataset, every: Dataset, plan: CallPlan, of:
         judge = pooled.judge or pooled.single
         if pooled.judge is not None and pooled.rated is not None:
             shipped = pooled.rated.candidate
-    if len(every.train) > len(data.train):
+    if len(every.train) + len(every.dev) > len(data.train) + len(data.dev):
         judge, new = None, shipped.name != UNCOMPILED
         bench = _bench(work, _topped_up(work, data, every, plan, new=new))
-        notes = (*choice.notes, _learned(data, bench.learned, every))
+        notes = (*choice.notes, *_learned(data, bench.learned, every, searched=plan.searches))
         choice = replace(choice, uncompiled=replace(choice.uncompiled, judge=None), notes=notes)
     watch.stage("calibrate", f"{'evidence' if settings.no_model else f'prompt {shipped.name}'}{of}")
     judge = calibrated(bench, shipped, judge)
@@ -148,22 +148,31 @@ def _chosen(work: Work, bench: Bench, plan: CallPlan) -> Choice:
 
 
 def _topped_up(work: Work, data: Dataset, every: Dataset, plan: CallPlan, *, new: bool) -> Dataset:
-    """The data with as many train items on top as the caps leave room for: the calibrator learns from them, too."""
+    """The data with as many items on top as the caps leave room for: calibrators learn from them, too.
+
+    A new prompt is asked about them, and the prompt as it was, which it is held against.
+    """
     orders = orders_of(work.planned.module)
     later = plan.stage("champion").calls + (orders * len(data.test) if new else 0)
-    room = work.session.room(plan.usd_a_call)
-    more = len(every.train) if room is None else int((room - later) / (1 + ASKED_AGAIN)) // orders
-    asked = {item.item_id for item in data.train.items}
-    rest = [i for i, item in enumerate(every.train.items) if item.item_id not in asked][: max(0, more)]
-    rows = [i for i, item in enumerate(every.train.items) if item.item_id in asked]
-    return replace(data, train=every.train.rows(sorted(rows + rest)))
+    room, parts = work.session.room(plan.usd_a_call), {"train": every.train, "dev": every.dev}
+    left = None if room is None else max(0, int((room - later) / (1 + ASKED_AGAIN)) // (orders * (1 + new)))
+    for name, part in parts.items():
+        asked = {item.item_id for item in getattr(data, name).items}
+        more = [i for i, item in enumerate(part.items) if item.item_id not in asked][:left]
+        left = None if left is None else left - len(more)
+        rows = [i for i, item in enumerate(part.items) if item.item_id in asked]
+        parts[name] = part.rows(sorted(rows + more))
+    return replace(data, train=parts["train"], dev=parts["dev"])
 
 
-def _learned(searched: Dataset, calibrated: Part, every: Dataset) -> str:
-    few, most = (len(one.train) + len(one.dev) for one in (searched, every))
+def _learned(data: Dataset, calibrated: Part, every: Dataset, *, searched: bool) -> list[str]:
+    """Note on what the caps let nobody learn from; none where that is nothing."""
+    few, most = (len(one.train) + len(one.dev) for one in (data, every))
+    those = [("the search", few)] if searched else []
+    those += [("the calibrator", len(calibrated))] if len(calibrated) < most else []
+    said = ", ".join(f"{who} {'from' if n else 'learn from'} {count:,}" for n, (who, count) in enumerate(those))
     return (
-        f"the caps let the search learn from {few:,} of {most:,} items of train and dev, and the calibrator from "
-        f"{len(calibrated):,}; more calls would be for the others"
+        [f"the caps let {said} of {most:,} items of train and dev; more calls would be for the others"] if said else []
     )
 
 

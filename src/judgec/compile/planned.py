@@ -11,15 +11,23 @@ from judgec.compile.dataset import Part
 from judgec.compile.parts import Parts
 from judgec.compile.prepare import prepared
 from judgec.compile.rewrites import plan_rewrites
-from judgec.compile.rivals import standing_of
-from judgec.compile.search.candidates import task_module
-from judgec.compile.search.plan import CallPlan, RoundsPlan, items_of, plan_rounds
+from judgec.compile.rivals import new_to_champion, standing_of
+from judgec.compile.search.candidates import first_predictor, task_module
+from judgec.compile.search.plan import (
+    CallPlan,
+    RoundsPlan,
+    asked_once,
+    items_of,
+    plan_rounds,
+    whole,
+)
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import CompileSettings
 from judgec.errors import BudgetError
+from judgec.lm.prices import CostEstimate
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
-from judgec.raters import programs
+from judgec.raters.predictors import module_of
 from judgec.raters.prompt import verdicts
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
@@ -56,18 +64,38 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> Planned:
     parts, objective = prepared(labels, settings)
     own, asked = settings.candidates.own, settings.candidates.asked
     module, optimizer = task_module(labels) if own is None else own.module, OPTIMIZERS["auto"]
+    champion = _champion(parts, module, settings)
     if asked or not settings.asks:
         check_untaught(parts, asked)
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)  # nothing is asked, nobody proposes
-        whole = plan_rewrites(parts, settings) if asked else free
+        whole = plan_rewrites(parts, settings, champion) if asked else free
         return Planned(parts, objective, module, optimizer, RoundsPlan(whole, (whole,) * len(parts.rounds), parts))
     reflects = settings.search.reflection is not None
     optimizer = find_optimizer(
         settings.search.optimizer, reflection=reflects, no_reflection=settings.search.no_reflection
     )
-    champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
-    plan = plan_rounds(parts, module, settings, optimizer, champion=champion)
+    plan = plan_rounds(parts, module, settings, optimizer, champion)
     return Planned(parts, objective, module, optimizer, plan)
+
+
+def _champion(parts: Parts, module: dspy.Module, settings: CompileSettings) -> CostEstimate:
+    """Cost of asking each prompt of the champion about what is new to it, but for one that is asked anyway."""
+    found, costs = new_to_champion(parts.pooled, settings), CostEstimate()
+    if found is None:
+        return costs
+    judge, spec, items = found
+    asked = {one.name: one.module for one in settings.candidates.asked} or {"": module}
+    known = {
+        (first_predictor(one).signature.instructions, settings.lm.members.get(name, settings.lm).model)
+        for name, one in asked.items()
+    }
+    for leaf in judge.prompts:
+        own = module if leaf.turns else module_of(leaf, judge.scale)
+        lm = spec.members.get(leaf.name, spec)
+        predict = first_predictor(own)
+        if predict.demos or leaf.turns or (predict.signature.instructions, lm.model) not in known:
+            costs += whole(asked_once(own, items, lm), settings)
+    return costs
 
 
 def ask_ahead(planned: Planned, session: Session, watch: Watch) -> None:

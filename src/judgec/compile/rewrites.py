@@ -27,13 +27,13 @@ from judgec.stats.agreement.objective import Objective
 STAGE = "search"
 
 
-def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
-    """Plans the calls for searching prompts and asking all candidates.
+def plan_rewrites(parts: Parts, settings: CompileSettings, champion: CostEstimate) -> CallPlan:
+    """Plans the calls for searching prompts and asking all candidates, and for asking a champion about new items.
 
     Raises:
         UserError: It does not fit the caps, there are folds, or there is no such optimizer.
     """
-    asking, searches = plan_candidates(settings, parts.pooled.labels), _searches(parts, settings)
+    asking, searches = plan_candidates(settings, parts.pooled.labels, champion), _searches(parts, settings)
     if not searches:
         return asking
     least = sum((one.stage("uncompiled judge") for one in searches.values()), asking.total)
@@ -122,7 +122,7 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
     plans = {}
     for one in settings.rewrites:
         own, optimizer = _alone(one, free)
-        plans[one.name] = plan_compile(parts.pooled, one.module, own, optimizer, champion=False)
+        plans[one.name] = plan_compile(parts.pooled, one.module, own, optimizer)
     return plans
 
 

@@ -17,9 +17,10 @@ from judgec.labels.labels import item_digest
 from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
-from judgec.raters.judge import load_judge
+from judgec.raters.judge import JudgeTree, load_judge
 from judgec.raters.pool import merged
 from judgec.raters.programs import Program
 from judgec.raters.rate import rate_all
@@ -39,6 +40,27 @@ def standing_of(dataset: Dataset, settings: CompileSettings) -> FamilyState:
     """The family as it stands on disk, and which use of the test queries a compile of these labels is."""
     measured = measured_by(dataset.labels, settings.source)
     return family_state(settings.home, settings.name, dataset.test.items, measured)
+
+
+def new_to_champion(dataset: Dataset, settings: CompileSettings) -> tuple[JudgeTree, LMSpec, list[Item]] | None:
+    """The champion, its model, and the test items that it is asked about: those that it was not tested on.
+
+    None without a champion that is asked.
+    """
+    champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
+    if champion is None:
+        return None
+    try:
+        program = programs.load(settings.home, f"{settings.name}@{champion}")
+        recorded = program.card.settings.get("kind") == RECORDED_KIND and settings.candidates.recorded is not None
+        same = _comparable(program.card, dataset.labels, settings.objective)
+        if recorded or not same or not program.tree:
+            return None
+        judge, spec = load_judge(program), programs.model_of(program.card, asks=False)
+    except JudgecError:
+        return None  # the decision says why it could not be measured
+    said = saved_judgments(program.report, dataset.test.items, program.card).unscored
+    return judge, spec, [item for item, why in zip(dataset.test.items, said, strict=True) if why == NOT_SAVED]
 
 
 @dataclass(frozen=True, slots=True)

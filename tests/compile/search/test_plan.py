@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from judgec.compile.beside import of_task
 from judgec.compile.measured import Compiled
 from judgec.compile.planned import plan_judge
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import OPTIMIZERS
-from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.compile.settings import JURY_KIND, CandidateSettings, CompileSettings, SearchSettings, reflection_spec
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.lm.spec import LMSpec
+from judgec.raters.programs import CHAMPION, set_aliases
 from tests.compile.search.world import labels as ranking_labels
 from tests.compile.search.world import world
 from tests.compile.small import changed, compiled_from, compiled_on, write
@@ -119,7 +122,7 @@ def test_optimizer_none_plans_neither_search_nor_winner_and_chooses_the_prompt_a
         FakeOpenAI(ranking_world.grader) as server,
         world(server.base_url, seed=0, optimizer="none", items=60) as w,
     ):
-        plan = plan_compile(w.dataset, w.module, w.settings, OPTIMIZERS["none"], champion=False)
+        plan = plan_compile(w.dataset, w.module, w.settings, OPTIMIZERS["none"])
         chosen = w.choose()
     assert [stage.name for stage in plan.stages] == ["preflight", "uncompiled judge"]
     assert chosen.chosen.name == UNCOMPILED
@@ -157,3 +160,41 @@ def test_search_under_a_tight_cap_learns_from_fewer_labels_and_judges_every_test
     assert compiled.choice.uncompiled.judge is None  # its calibrator learns from as many labels as that of what ships
     assert any(note.startswith("the caps let the search learn from") for note in compiled.notes)
     assert all(judged.scored.all() for judged in compiled.verification.judgments.values())
+
+
+def test_cap_without_room_for_a_search_leaves_no_label_out_of_the_calibrator(tmp_path: Path) -> None:
+    labels = ranking_labels(150, 5)
+    with FakeOpenAI(ranking_world.grader) as server:
+        settings = settings_for(server, tmp_path, objective="tau_b", folds=1, budget=170)
+        assert not plan_judge(labels, settings).plan.whole.searches
+        compiled = compiled_on(labels, settings).compiled
+        assert server.calls <= 170
+    data = compiled.dataset
+    assert compiled.judge.calibrators["grade"].n_labels == len(data.train) + len(data.dev)
+    assert not [note for note in compiled.notes if note.startswith("the caps let")]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_champion_counts_as_certain_where_items_are_new_to_it_and_nowhere_else(tmp_path: Path, beside: bool) -> None:
+    with FakeOpenAI(ranking_world.grader) as server:
+        settings = settings_for(server, tmp_path, objective="tau_b", folds=1)
+        assert compiled_on(ranking_labels(90, 3), settings).compiled.shipped.name != UNCOMPILED
+        set_aliases(tmp_path, "planned", {CHAMPION: 1})
+        settings = changed(settings, optimizer="none")
+        if beside:
+            those = tuple(of_task(name, ranking_labels(90, 3), manner=name) for name in ("plain", "faults"))
+            models = LMSpec.jury({one.name: settings.lm for one in those}, api_base=settings.lm.api_base)
+            settings = replace(
+                settings, lm=models, candidates=CandidateSettings(asked=those), search=SearchSettings(JURY_KIND)
+            )
+        again = plan_judge(ranking_labels(90, 3), settings).plan.whole
+        assert not again.stage("champion").calls
+        labels = ranking_labels(180, 3)
+        plan = plan_judge(labels, settings).plan.whole
+        (tmp_path / ".judgec" / "journal.db").unlink()
+        before = server.calls
+        compiled = compiled_on(labels, settings).compiled
+        asked_for = server.calls - before
+    assert compiled.decision.rival == "champion"
+    assert plan.stage("champion").calls > 0
+    assert asked_for == plan.certain.calls == plan.total.calls

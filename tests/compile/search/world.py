@@ -97,7 +97,7 @@ class World:
     def choose(self) -> Searched:
         """The whole search, as ``compile_judge`` runs it."""
         optimizer = find_optimizer(self.settings.search.optimizer, reflection=self.session.reflection is not None)
-        plan = plan_compile(self.dataset, self.module, self.settings, optimizer, champion=False)
+        plan = plan_compile(self.dataset, self.module, self.settings, optimizer)
         uncompiled = Candidate(UNCOMPILED, self.module)
         self.session.preflight(reflects=plan.reflects)
         return search_prompt(self.bench, uncompiled, self.settings, self.session, plan, optimizer, Silent())

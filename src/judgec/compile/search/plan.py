@@ -149,15 +149,17 @@ class _Round:
     usd_a_call: float | None
 
 
-def plan_compile(
-    dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
-) -> CallPlan:
-    """Plans the calls of a compile on one split; as ``plan_rounds``."""
-    return plan_rounds(Parts(dataset, (dataset,)), module, settings, optimizer, champion=champion).whole
+def plan_compile(dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer) -> CallPlan:
+    """Plans the calls of a compile on one split, without a champion; as ``plan_rounds``."""
+    return plan_rounds(Parts(dataset, (dataset,)), module, settings, optimizer).whole
 
 
 def plan_rounds(
-    parts: Parts, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
+    parts: Parts,
+    module: dspy.Module,
+    settings: CompileSettings,
+    optimizer: Optimizer,
+    champion: CostEstimate | None = None,
 ) -> RoundsPlan:
     """Plans the calls that the compile will take.
 
@@ -170,7 +172,7 @@ def plan_rounds(
         module: The uncompiled judge.
         settings: What was asked for.
         optimizer: What searches.
-        champion: Whether there is one to compare with.
+        champion: What asking it about new test items takes; None where there is none.
 
     Raises:
         UserError: When even a compile without a search does not fit the caps.
@@ -180,8 +182,7 @@ def plan_rounds(
     reflection = settings.search.reflection if any(one.reflections for one in efforts) else None
     models = [one for one in (spec, reflection) if one is not None and not one.no_model]
     preflight = sum((_each(one, 1, 20, 2) for one in models), CostEstimate())
-    tested = parts.pooled.test.items if champion else ()
-    rival = whole(with_demonstrations(asked_once(module, tested, spec), spec, module, tested), settings)
+    rival = champion or CostEstimate()
     uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
     certain = preflight + uncompiled + rival
     check_caps(certain, settings)
@@ -259,10 +260,10 @@ def _planned(
 ) -> _Round:
     spec, orders, sizes = settings.lm, orders_of(module), _sizes(dataset, settings)
     asked = {part.name: asked_once(module, part.items, spec) for part in (dataset.train, dataset.dev, dataset.test)}
-    winner = [with_demonstrations(asked[p.name], spec, module, p.items) for p in (dataset.train, dataset.test)]
-    shown = sum(SET_SIZES) // len(SET_SIZES)
-    typical = with_demonstrations(asked["dev"], spec, module, dataset.dev.items, shown)
     effort = optimizer.effort(sizes)
+    most, usual = effort.demonstrations, effort.demonstrations * sum(SET_SIZES) // len(SET_SIZES) // SET_SIZES[-1]
+    winner = [with_demonstrations(asked[p.name], spec, module, p.items, most) for p in (dataset.train, dataset.test)]
+    typical = with_demonstrations(asked["dev"], spec, module, dataset.dev.items, usual)
     judged = orders * (effort.judgments + sizes.final(effort.candidates)) if len(dataset.dev) else 0
     rewrite = REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
     return _Round(
