@@ -13,7 +13,7 @@ from judgec.records.label import IntArray
 from judgec.stats.agreement.kappa import balanced_accuracy_table, exact_table, kappa_table, qwk_table
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.rank_correlation import spearman_p, spearman_table, tau_b_p, tau_b_table
-from judgec.stats.agreement.score_correlation import auc_score, spearman_score, tau_b_score
+from judgec.stats.agreement.score_correlation import auc_score, scored_items, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.jackknife import interval
@@ -62,8 +62,8 @@ def test_score_correlations_equal_scipy(seed: int) -> None:
     cluster = rng.integers(0, 9, judge.size)
     tau_b = quiet(lambda: stats.kendalltau(expert, score).statistic)
     rho = quiet(lambda: stats.spearmanr(expert, score).statistic)
-    np.testing.assert_allclose(tau_b_score(expert, score, cluster).point(), tau_b, atol=TOLERANCE)
-    np.testing.assert_allclose(spearman_score(expert, score, cluster).point(), rho, atol=TOLERANCE)
+    np.testing.assert_allclose(tau_b_score(scored_items(expert, score, cluster)).point(), tau_b, atol=TOLERANCE)
+    np.testing.assert_allclose(spearman_score(scored_items(expert, score, cluster)).point(), rho, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -73,7 +73,7 @@ def test_area_under_the_curve_equals_scikit_learn_without_any_cluster(seed: int)
     expert = (rng.random(n_items) < rng.random()).astype(np.int64)
     score = np.round(expert + rng.normal(size=n_items) * rng.uniform(0.2, 3), int(rng.integers(0, 4))) * 0.1  # ties
     cluster = rng.integers(0, n_clusters, n_items)
-    statistic = auc_score(expert, score, cluster, n_clusters=n_clusters)
+    statistic = auc_score(scored_items(expert, score, cluster, n_clusters=n_clusters))
 
     def theirs(rows: NDArray[np.bool_]) -> float:
         if len(np.unique(expert[rows])) < 2:

@@ -130,10 +130,10 @@ def _leaning(one: IntArray, other: IntArray) -> float | None:
 
 def _is_against(one: IntArray, other: IntArray, cluster: IntArray) -> bool:
     """True where tau-b of two that stand beside each other is shown to be below 0, one-sided at 2.5 %."""
-    from judgec.stats.agreement.score_correlation import tau_b_score
+    from judgec.stats.agreement.score_correlation import scored_items, tau_b_score
     from judgec.stats.intervals.jackknife import interval
 
     both = (one != UNLABELLED) & (other != UNLABELLED)
     own = np.unique(cluster[both], return_inverse=True)[1].astype(np.int64)
-    found = interval(tau_b_score(one[both], other[both].astype(np.float64), own))
+    found = interval(tau_b_score(scored_items(one[both], other[both].astype(np.float64), own)))
     return found.value == -1 if found.high is None else found.high < 0  # without spread where no item says otherwise

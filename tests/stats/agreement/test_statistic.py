@@ -10,7 +10,7 @@ from scipy import stats
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.registry import coarse_clusters
-from judgec.stats.agreement.score_correlation import spearman_score, tau_b_score
+from judgec.stats.agreement.score_correlation import ScoredItems, scored_items, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import (
     TABLE_FORMULAS,
     Statistic,
@@ -26,7 +26,7 @@ class SignificanceResult(Protocol):
     statistic: float
 
 
-Build = Callable[[IntArray, FloatArray, IntArray], Statistic]
+Build = Callable[[ScoredItems], Statistic]
 Reference = Callable[[IntArray, FloatArray], SignificanceResult]
 
 
@@ -40,8 +40,8 @@ def every_statistic(items: Graded, rows: IntArray | None = None) -> dict[str, St
         name: table_statistic(name, expert, judge, cluster, n_grades=items.n_grades, n_clusters=N_CLUSTERS)
         for name in TABLE_FORMULAS
     }
-    known["tau_b_score"] = tau_b_score(expert, score, cluster, n_clusters=N_CLUSTERS)
-    known["spearman_score"] = spearman_score(expert, score, cluster, n_clusters=N_CLUSTERS)
+    known["tau_b_score"] = tau_b_score(scored_items(expert, score, cluster, n_clusters=N_CLUSTERS))
+    known["spearman_score"] = spearman_score(scored_items(expert, score, cluster, n_clusters=N_CLUSTERS))
     known["mean"] = mean(score, cluster, n_clusters=N_CLUSTERS)
     bias, low, high = bland_altman(expert.astype(float), score, cluster, n_clusters=N_CLUSTERS)
     known |= {"bias": bias, "limit_low": low, "limit_high": high}
@@ -70,8 +70,10 @@ def test_items_count_the_items_of_each_cluster(items: Graded) -> None:
 def test_score_statistics_do_not_change_under_monotone_maps(items: Graded, power: int) -> None:
     score = np.asarray(items.judge + 0.5, dtype=np.float64)
     for build in (tau_b_score, spearman_score):
-        before = build(items.expert, score, items.cluster).point()
-        np.testing.assert_allclose(build(items.expert, score**power, items.cluster).point(), before, atol=1e-12)
+        before = build(scored_items(items.expert, score, items.cluster)).point()
+        np.testing.assert_allclose(
+            build(scored_items(items.expert, score**power, items.cluster)).point(), before, atol=1e-12
+        )
 
 
 @PROPERTY
@@ -79,7 +81,7 @@ def test_score_statistics_do_not_change_under_monotone_maps(items: Graded, power
 def test_score_statistics_of_grades_equal_those_of_the_table(items: Graded) -> None:
     for name, build in (("tau_b", tau_b_score), ("spearman", spearman_score)):
         table = table_statistic(name, items.expert, items.judge, items.cluster, n_grades=items.n_grades)
-        score = build(items.expert, items.judge.astype(np.float64), items.cluster)
+        score = build(scored_items(items.expert, items.judge.astype(np.float64), items.cluster))
         np.testing.assert_allclose(score.point(), table.point(), atol=1e-12)
 
 
@@ -103,15 +105,15 @@ def test_bland_altman_of_one_item_has_bias_and_no_limits() -> None:
 @pytest.mark.parametrize("build", [tau_b_score, spearman_score])
 def test_score_statistic_of_bad_input_raises(build: Build) -> None:
     with pytest.raises(ValueError, match="1 values are NaN"):
-        build(np.array([0, 1]), np.array([0.5, np.nan]), np.array([0, 1]))
+        build(scored_items(np.array([0, 1]), np.array([0.5, np.nan]), np.array([0, 1])))
     with pytest.raises(ValueError, match="grade positions below 0"):
-        build(np.array([0, -1]), np.array([0.5, 1.0]), np.array([0, 1]))
+        build(scored_items(np.array([0, -1]), np.array([0.5, 1.0]), np.array([0, 1])))
 
 
 def test_statistics_without_items_are_undefined() -> None:
     none, empty = np.array([], dtype=np.int64), np.array([])
     for build in (tau_b_score, spearman_score):
-        assert np.isnan(build(none, empty, none, n_clusters=3).point())
+        assert np.isnan(build(scored_items(none, empty, none, n_clusters=3)).point())
     assert np.isnan(mean(empty, none, n_clusters=3).point())
     assert np.isnan(table_statistic("qwk", none, none, none, n_grades=3, n_clusters=3).point())
 
@@ -122,7 +124,7 @@ def test_score_statistic_of_many_rows_needs_no_room_for_their_pairs(build: Build
     expert, cluster = rng.integers(0, 5, 20_000), rng.integers(0, 1000, 20_000)
     score = expert + rng.normal(size=20_000)
     tracemalloc.start()
-    statistic = build(expert, score, cluster)
+    statistic = build(scored_items(expert, score, cluster))
     left = statistic.without()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from judgec.stats.agreement.rank_correlation import tau_b_table
-from judgec.stats.agreement.score_correlation import spearman_score, tau_b_score
+from judgec.stats.agreement.score_correlation import scored_items, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import (
     SHARE,
     Statistic,
@@ -89,8 +89,8 @@ def other_coverages(n_clusters: int, *, repeats: int) -> dict[str, Coverage]:
             for name in ("kappa", "qwk", "exact", "spearman")
         } | {
             "accept_rate": mean((judge > 2).astype(np.float64), cluster, bounds=SHARE),
-            "tau_b_score": tau_b_score(expert.grade, score, cluster),
-            "spearman_score": spearman_score(expert.grade, score, cluster),
+            "tau_b_score": tau_b_score(scored_items(expert.grade, score, cluster)),
+            "spearman_score": spearman_score(scored_items(expert.grade, score, cluster)),
         }
         for name, statistic in statistics.items():
             found[name].append(limits(interval(statistic)))

@@ -12,7 +12,7 @@ import numpy as np
 from judgec.records.label import FloatArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.registry import clusters_of
-from judgec.stats.agreement.score_correlation import scored_items, spearman_score, tau_b_score
+from judgec.stats.agreement.score_correlation import ScoredItems, scored_items, spearman_score, tau_b_score
 from judgec.stats.agreement.statistic import Statistic, mean
 from judgec.stats.agreement.tables import ratio
 
@@ -42,16 +42,17 @@ def absolute_errors(ratings: GradePairs) -> FloatArray:
     return error
 
 
-def _ranked(ratings: GradePairs, build: Callable[..., Statistic], power: int) -> Statistic:
+def _ranked(ratings: GradePairs, build: Callable[[ScoredItems], Statistic], power: int) -> Statistic:
     """``part * value - (1 - part)``: of the pairs (triples) that people tell apart, the part that is all scored.
 
     An undefined value counts as 0.
     """
     order, (cluster, n_clusters) = ratings.order[:, 0], clusters_of(ratings)
     known = ~np.isnan(ratings.score)
-    inner = build(order[known], ratings.score[known], cluster[known], n_clusters=n_clusters)
+    inner = build(scored_items(order[known], ratings.score[known], cluster[known], n_clusters=n_clusters))
     everything, scored = (
-        scored_items(order[rows], np.zeros(rows.sum()), cluster[rows], n_clusters) for rows in (known | True, known)
+        scored_items(order[rows], np.zeros(rows.sum()), cluster[rows], n_clusters=n_clusters)
+        for rows in (known | True, known)
     )
 
     def of(value: FloatArray, at: slice) -> FloatArray:

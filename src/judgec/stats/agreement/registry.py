@@ -12,7 +12,13 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.kappa import decided_table
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
-from judgec.stats.agreement.score_correlation import auc_score, spearman_score, tau_b_score
+from judgec.stats.agreement.score_correlation import (
+    ScoredItems,
+    auc_score,
+    scored_items,
+    spearman_score,
+    tau_b_score,
+)
 from judgec.stats.agreement.statistic import (
     SHARE,
     TABLE_FORMULAS,
@@ -95,13 +101,13 @@ def coarse_clusters(cluster: IntArray, n_clusters: int, most: int) -> tuple[IntA
     return np.random.default_rng(0).permutation(np.arange(n_clusters) % most)[cluster], most
 
 
-def of_score(build: Callable[..., Statistic]) -> Make:
+def of_score(build: Callable[[ScoredItems], Statistic]) -> Make:
     """A statistic of the judge's score beside the experts' grades."""
 
     def make(ratings: GradePairs) -> Statistic:
         cluster, n_clusters = clusters_of(ratings)
         row, expert, weight = parts_of(ratings.order)
-        return build(expert, ratings.score[row], cluster[row], n_clusters=n_clusters, weight=weight)
+        return build(scored_items(expert, ratings.score[row], cluster[row], n_clusters=n_clusters, weight=weight))
 
     return make
 

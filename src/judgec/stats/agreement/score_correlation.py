@@ -120,26 +120,8 @@ def _runs(starts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[IntArray,
     return first[run], np.append(first[1:], starts.size)[run]
 
 
-def tau_b_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> Statistic:
-    """Kendall's tau-b of a continuous score with the expert's grade.
-
-    Args:
-        expert: Grade positions, shape (n_items,).
-        score: The judge's scores, same shape; no NaN.
-        cluster: Cluster codes, same shape.
-        n_clusters: Number of clusters; the largest code + 1 when left out.
-        weight: The part of an item that each row stands for, shape (n_rows,): where several grades share an item, those
-            of its rows add up to 1. Pairs are of different items. None: each is an item.
-
-    Raises:
-        ValueError: When shapes differ, or a grade or score is missing.
+def tau_b_score(items: ScoredItems) -> Statistic:
+    """Kendall's tau-b of a continuous score with the expert's grade; pairs are of different items.
 
     Source: Kendall (1945); equal to scipy.stats.kendalltau.
     """
@@ -148,51 +130,39 @@ def tau_b_score(
         untied = items.untied(items.expert, 2, torn=True) * items.untied(items.score, 2)
         return ratio(items.signed(), np.sqrt(untied))
 
-    return _statistic(formula, CORRELATION, scored_items(expert, score, cluster, n_clusters, weight))
+    return _statistic(formula, CORRELATION, items)
 
 
-def spearman_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> Statistic:
-    """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
+def spearman_score(items: ScoredItems) -> Statistic:
+    """Spearman's rho of a continuous score with the expert's grade."""
 
     def formula(items: ScoredItems) -> FloatArray:
         return ratio(3.0 * items.ranked(), np.sqrt(items.untied(items.expert, 3) * items.untied(items.score, 3)))
 
-    return _statistic(formula, CORRELATION, scored_items(expert, score, cluster, n_clusters, weight))
+    return _statistic(formula, CORRELATION, items)
 
 
-def auc_score(
-    expert: IntArray,
-    score: FloatArray,
-    cluster: IntArray,
-    *,
-    n_clusters: int | None = None,
-    weight: FloatArray | None = None,
-) -> Statistic:
-    """Area under the ROC curve of a continuous score against binary labels; arguments as ``tau_b_score``.
+def auc_score(items: ScoredItems) -> Statistic:
+    """Area under the ROC curve of a continuous score against binary labels.
 
     The probability that of two random items, one of each class, the better one has the higher score; a tie counts a
     half. .5 is chance, 1 a perfect order, and with one class only it is undefined (NaN). A threshold of the judge plays
     no part in it.
 
     Raises:
-        ValueError: As ``tau_b_score``, or when a grade is neither 0 nor 1.
+        ValueError: When a grade is neither 0 nor 1.
 
     Source: Hanley and McNeil (1982), Radiology 143(1); equal to sklearn.metrics.roc_auc_score.
     """
-    if np.max(expert, initial=0) > 1:
-        raise ValueError(f"expert: grade position {np.max(expert)}; 0 and 1 are valid, the labels must be binary.")
+    if np.max(items.expert, initial=0) > 1:
+        raise ValueError(
+            f"expert: grade position {np.max(items.expert)}; 0 and 1 are valid, the labels must be binary."
+        )
 
     def formula(items: ScoredItems) -> FloatArray:
         return (1.0 + ratio(items.signed(), items.untied(items.expert, 2, torn=True))) / 2.0
 
-    return _statistic(formula, SHARE, scored_items(expert, score, cluster, n_clusters, weight))
+    return _statistic(formula, SHARE, items)
 
 
 def _statistic(formula: Callable[[ScoredItems], FloatArray], bounds: Bounds, items: ScoredItems) -> Statistic:
@@ -202,9 +172,26 @@ def _statistic(formula: Callable[[ScoredItems], FloatArray], bounds: Bounds, ite
 
 
 def scored_items(
-    expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None, weight: FloatArray | None = None
+    expert: IntArray,
+    score: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> ScoredItems:
-    """The items, once they are found valid; arguments and errors as ``tau_b_score``."""
+    """Items with a score, once they are found valid.
+
+    Args:
+        expert: Grade positions, shape (n_items,).
+        score: The judge's scores, same shape; no NaN.
+        cluster: Cluster codes, same shape.
+        n_clusters: Number of clusters; the largest code + 1 when left out.
+        weight: The part of an item that each row stands for, shape (n_rows,): where several grades share an item, those
+            of its rows add up to 1. None: each is an item.
+
+    Raises:
+        ValueError: When shapes differ, or a grade or score is missing.
+    """
     size = checked(expert, score, cluster, n_clusters)
     if np.min(expert, initial=0) < 0:
         raise ValueError("expert: grade positions below 0; leave missing grades (-1) out first.")

@@ -66,15 +66,6 @@ class Statistic:
     steps: Resampler | None = None
     why_undefined: str = ""
 
-    def under(self, weights: FloatArray) -> FloatArray:
-        """The value of each resample, shape (B,); to first order where it moves smoothly."""
-        if self.steps is not None:
-            return self.steps.under(weights)
-        present = self.items > 0
-        left = self.without()[present]
-        pull: FloatArray = (weights[:, present] - 1) @ (left.mean() - left)
-        return self.point() + pull * (len(left) - 1) / len(left)
-
 
 def of_sums(items: FloatArray, sums: FloatArray, formula: Formula, bounds: Bounds = None) -> Statistic:
     """A formula of sums over clusters.
@@ -106,7 +97,7 @@ def weighted_sum(parts: Sequence[tuple[float, Statistic]]) -> Statistic:
         lambda: float(sum(weight * part.point() for weight, part in parts)),
         lambda: np.asarray(sum(weight * part.without() for weight, part in parts)),
         bounds,
-        Resampler(lambda drawn: np.asarray(sum(w * part.under(drawn) for w, part in parts)), _content(stepwise))
+        Resampler(lambda drawn: np.asarray(sum(w * one.under(drawn) for w, one in stepwise)), _content(stepwise))
         if stepwise
         else None,
     )
@@ -121,7 +112,7 @@ def _content(parts: Sequence[tuple[float, Resampler]]) -> FloatArray:
 
 def zero_where_undefined(one: Statistic) -> Statistic:
     """The statistic, 0 where it is undefined, as a baseline has to be."""
-    steps = one.steps and Resampler(lambda drawn: np.nan_to_num(one.under(drawn)), one.steps.content)
+    steps = None if one.steps is None else Resampler(_zeros(one.steps.under), one.steps.content)
     return Statistic(
         one.items,
         lambda: float(np.nan_to_num(one.point())),
@@ -129,6 +120,10 @@ def zero_where_undefined(one: Statistic) -> Statistic:
         one.bounds,
         steps,
     )
+
+
+def _zeros(under: Formula) -> Formula:
+    return lambda drawn: np.nan_to_num(under(drawn))
 
 
 TABLE_FORMULAS = MappingProxyType(

@@ -38,7 +38,7 @@ def resampled(statistic: Statistic) -> FloatArray:
     content = np.round(statistic.steps.content[present], CONTENT_DIGITS)
     weights = np.zeros((RESAMPLES, statistic.items.size))
     weights[:, present[np.lexsort(content.T[::-1])]] = resample(len(present))
-    return statistic.under(weights)
+    return statistic.steps.under(weights)
 
 
 def standard_error(statistic: Statistic) -> float | None:
