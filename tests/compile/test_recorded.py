@@ -18,7 +18,7 @@ from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet, as_reading
-from judgec.raters.programs import page_path
+from judgec.raters.programs import CHAMPION, page_path, set_aliases
 from judgec.raters.recorded import OnWhat, check_against, read_recorded
 from judgec.raters.tree import PromptLeaf
 from judgec.records.judgment import NOT_ASKED
@@ -166,6 +166,16 @@ def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path, 
     second = compiled_in(tmp_path / "home", *world(verdicts(more), more))
     assert (second.card.version, second.compiled.decision.rival) == (2, "champion")
     assert "unmeasured" not in second.card.reason
+
+
+def test_a_champion_whose_verdicts_of_new_items_are_missing_says_whose(tmp_path: Path) -> None:
+    rows = labels(60, 5)
+    said = verdicts(rows)
+    first = compiled_in(tmp_path, *world([one for one in said if one["judge"] != "gpt/clear"], rows[:250]))
+    set_aliases(tmp_path, "world", {CHAMPION: first.card.version})
+    without = [one for one in said if one["judge"] in {"gpt/clear", "gpt/plain"}]
+    reason = compiled_in(tmp_path, *world(without, rows)).card.reason
+    assert "it is made of gpt/odd, of which these verdicts have nothing" in reason
 
 
 def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Path) -> None:

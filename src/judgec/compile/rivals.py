@@ -12,7 +12,7 @@ from judgec.compile.pair_columns import LONGEST
 from judgec.compile.promote import Decision, decide
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
-from judgec.errors import JudgecError, ServiceError
+from judgec.errors import JudgecError, ServiceError, UserError
 from judgec.labels.labels import item_digest
 from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
@@ -32,6 +32,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import parse_objective
+from judgec.table.rows.columns import listed
 
 BASELINES = ("majority", "evidence_only", "uncompiled", BEST_ALONE, LONGEST)  # rivals where there is no champion
 
@@ -153,6 +154,9 @@ class PromotionTest:
         if not judge.asks_lm:
             return judge.graded(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:
+            if lost := [leaf.name for leaf in judge.leaves if leaf.name not in recorded.judges]:
+                seen = f"it is made of {listed(lost)}, of which these verdicts have nothing"
+                raise UserError(f"{seen}. Add theirs, or give this judge another --name.")
             run = judge.run(lambda leaf: RecordedRater(recorded, leaf.name, Count()))
             return rate_all(Bound(judge.rater, run), items)
         return judge.judge(items, _own_model(program.card, self.session))
