@@ -198,3 +198,18 @@ def test_champion_counts_as_certain_where_items_are_new_to_it_and_nowhere_else(t
     assert compiled.decision.rival == "champion"
     assert plan.stage("champion").calls > 0
     assert asked_for == plan.certain.calls == plan.total.calls
+
+
+def test_winner_of_a_search_that_shows_no_demonstrations_costs_no_more_than_the_prompt_as_it_was(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    labels, each = ranking_labels(150, 5), dict[str, float]()
+    for optimizer in ("gepa", "auto"):
+        settings = settings_for(server, tmp_path, objective="tau_b", folds=1, optimizer=optimizer)
+        settings = changed(settings, reflection=reflection_spec(settings.lm, None)[0])
+        plan = plan_judge(labels, settings).plan.whole
+        asked = plan.stage("uncompiled judge")
+        each["asked"] = asked.tokens / asked.calls
+        each[optimizer] = plan.stage("winner").tokens / plan.stage("winner").calls
+    assert each["gepa"] == pytest.approx(each["asked"], rel=0.02)
+    assert each["auto"] > 1.5 * each["asked"]
