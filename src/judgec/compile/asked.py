@@ -18,20 +18,20 @@ from judgec.compile.search.candidates import (
     first_predictor,
 )
 from judgec.compile.search.plan import (
-    ASKED_AGAIN,
-    DOLLAR_MARGIN,
     CallPlan,
     Stage,
     asked_once,
     check_caps,
     whole,
     with_demonstrations,
+    with_margin,
 )
 from judgec.compile.settings import PROMPT, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
+from judgec.lm.session import way_to
 from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.about_judges import AboutJudge
@@ -56,7 +56,7 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet, champion: CostE
         UserError: It does not fit the caps.
     """
     asked = [settings.lm.members[one.name] for one in settings.candidates.asked]
-    services = [repr(one.describe()) for one in asked if not one.in_process]
+    services = [way_to(one) for one in asked if not one.in_process]
     reflects = settings.search.reflection is not None and bool(settings.rewrites)
     stages = [Stage("preflight", CostEstimate(len(set(services)) + reflects))]
     for one in settings.candidates.asked:
@@ -70,9 +70,8 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet, champion: CostE
     least = sum((stage.most for stage in stages[1:]), CostEstimate())
     check_caps(least, settings)
     n_waits = len(services) if settings.caps.batch else 0
-    kept = least.calls + int(ASKED_AGAIN * least.calls) + 1
-    usd = None if least.usd is None else DOLLAR_MARGIN * least.usd
-    return CallPlan(tuple(stages), kept, usd, None, searches=True, reflects=False, waits=n_waits)
+    kept = with_margin(least)
+    return CallPlan(tuple(stages), kept.calls, kept.usd, None, searches=True, reflects=False, waits=n_waits)
 
 
 def check_untaught(parts: Parts, candidates: Sequence[Candidate]) -> None:

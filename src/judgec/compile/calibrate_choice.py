@@ -344,9 +344,10 @@ def _options(
                 goal = Objective((*objective.terms, (KAPPA_WEIGHT, "kappa")))
                 grade = _crossed(score, data, fold, goal, seed)
             found.append(("cuts" if verdicts is None else "map", grade, goal))
-        options = []
-        for rule, said, cut_for in found:
-            options.append(Contender(key, rule, said, _accepts(said, spread, data, fold), data.values[said], cut_for))
+        options = [
+            Contender(key, rule, said, _accepts(said, spread, data, fold), data.values[said], cut_for)
+            for rule, said, cut_for in found
+        ]
         if alone:  # no verdict has to be respected
             options.sort(key=lambda one: -_statistic(one, objective, data, None).point())
         yield from options

@@ -103,7 +103,7 @@ def compile_split(work: Work, data: Dataset, every: Dataset, plan: CallPlan, of:
         judge = pooled.judge or pooled.single
         if pooled.judge is not None and pooled.rated is not None:
             shipped = pooled.rated.candidate
-    if len(every.train) + len(every.dev) > len(data.train) + len(data.dev):
+    if data is not every:
         judge, new = None, shipped.name != UNCOMPILED
         bench = _bench(work, _topped_up(work, data, every, plan, new=new))
         notes = (*choice.notes, *_learned(data, bench.learned, every, searched=plan.searches))

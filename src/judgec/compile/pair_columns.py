@@ -108,8 +108,7 @@ def _decided(panel: Sequence[GradePairs], tie: int, beside: Sequence[GradePairs]
     statistic = panel_statistic("decided", decided, others)
     if statistic is None:
         return Estimate(value=None, note=NOTHING_SCORED)
-    found = interval(statistic)
-    return found.estimate(sum(len(compared_rows("decided", r).judge) for r in decided))
+    return interval(statistic).estimate(sum(len(compared_rows("decided", r).judge) for r in decided))
 
 
 def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts) -> Estimate:
@@ -125,5 +124,4 @@ def flip_rate(judged: Judgments, cluster: IntArray) -> Estimate:
         return Estimate(value=None, note=ONE_ORDER)
     flipped = judged.flipped[judged.scored].astype(np.float64)
     statistic = mean(flipped, cluster[judged.scored], n_clusters=int(cluster.max()) + 1, bounds=SHARE)
-    found = interval(statistic)
-    return found.estimate(len(flipped))
+    return interval(statistic).estimate(len(flipped))

@@ -67,6 +67,7 @@ def report_of(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     was, said_before = _as_it_is(compiled, settings)
     before = {"uncompiled": compiled.choice.uncompiled, "best_alone": compiled.choice.alone}
+    recorded = {name: one.name for name, one in before.items() if one is not None}
     return {
         "promoted": decision.promoted,
         "reason": decision.reason,
@@ -106,11 +107,7 @@ def report_of(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict
         "costs": [row.to_json() for row in compiled.costs],
         **({} if systems is None else {"systems": systems.to_json()}),
         "tree": outline(judge.rater),
-        **(
-            {"recorded": {name: one.name for name, one in before.items() if one is not None}}
-            if settings.candidates.recorded is not None
-            else {}
-        ),
+        **({} if settings.candidates.recorded is None else {"recorded": recorded}),
         **compiled.combined,
         **({"folds": [{"prompt": name} for name in compiled.folds]} if compiled.folds else {}),
         "evidence": settings.evidence,

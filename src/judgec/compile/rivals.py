@@ -53,15 +53,24 @@ def new_to_champion(dataset: Dataset, settings: CompileSettings) -> tuple[JudgeT
         return None
     try:
         program = programs.load(settings.home, f"{settings.name}@{champion}")
-        recorded = program.card.settings.get("kind") == RECORDED_KIND and settings.candidates.recorded is not None
         same = _comparable(program.card, dataset.labels, settings.objective)
-        if recorded or not same or not program.tree:
+        if _looked_up(program.card, settings) or not same or not program.tree:
             return None
         judge, spec = load_judge(program), programs.model_of(program.card, asks=False)
     except JudgecError:
         return None  # the decision says why it could not be measured
-    said = saved_judgments(program.report, dataset.test.items, program.card).unscored
-    return judge, spec, [item for item, why in zip(dataset.test.items, said, strict=True) if why == NOT_SAVED]
+    return judge, spec, [dataset.test.items[i] for i in _kept(program, dataset.test.items)[1]]
+
+
+def _looked_up(card: ProgramCard, settings: CompileSettings) -> bool:
+    """True where a version's verdicts on new items were recorded, and nobody is asked."""
+    return card.settings.get("kind") == RECORDED_KIND and settings.candidates.recorded is not None
+
+
+def _kept(program: Program, items: Sequence[Item]) -> tuple[Judgments, list[int]]:
+    """What a version said of items when it was tested, and the rows of those that are new to it."""
+    judged = saved_judgments(program.report, items, program.card)
+    return judged, [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +144,7 @@ class PromotionTest:
                 )
                 seen = f"the champion {name} judges {grades}, so the two cannot be compared"
                 return baselines, f"{seen}: give this judge another --name"
-            judged = saved_judgments(program.report, test.items, card)
-            missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
+            judged, missing = _kept(program, test.items)
             if missing and not program.tree:
                 return baselines, ""  # of before there were trees: nobody can ask it any more
             if missing:
@@ -153,7 +161,7 @@ class PromotionTest:
         judge, recorded = load_judge(program), self.settings.candidates.recorded
         if not judge.asks_lm:
             return judge.graded(items, None)
-        if program.card.settings.get("kind") == RECORDED_KIND and recorded is not None:
+        if recorded is not None and _looked_up(program.card, self.settings):
             if lost := [leaf.name for leaf in judge.leaves if leaf.name not in recorded.judges]:
                 seen = f"it is made of {listed(lost)}, of which these verdicts have nothing"
                 raise UserError(f"{seen}. Add theirs, or give this judge another --name.")

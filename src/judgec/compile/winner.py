@@ -34,15 +34,13 @@ def lead(one: GradePairs, other: GradePairs, objective: Objective) -> float:
 
 def worth(rated: GradePairs, objective: Objective) -> Estimate:
     """The objective of a judge with its interval; ``n`` are its labels."""
-    found = interval(objective.statistic(rated))
-    return found.estimate(int(rated.labelled.sum()))
+    return interval(objective.statistic(rated)).estimate(int(rated.labelled.sum()))
 
 
 def difference(one: GradePairs, other: GradePairs, objective: Objective) -> Estimate:
     """The objective of ``one`` minus that of ``other``, with its interval; ``n`` labels are of both."""
     one, other = on_both(one, other)
-    found = difference_interval(objective.statistic(one), objective.statistic(other))
-    return found.estimate(int(one.labelled.sum()))
+    return difference_interval(objective.statistic(one), objective.statistic(other)).estimate(int(one.labelled.sum()))
 
 
 def incumbent(raw: Mapping[str, GradePairs], beside: str, objective: Objective) -> str:

@@ -116,7 +116,7 @@ class Session:
             return spec.model_copy(update={"members": members})
         if spec.recorded is not None or spec.no_model:
             return spec
-        opened = self._executors.get(_key(spec))
+        opened = self._executors.get(way_to(spec))
         return spec if opened is None else client_of(opened.lm).spec
 
     @property
@@ -199,7 +199,7 @@ class Session:
         return self._one_by_one(spec)
 
     def _in_batches(self, spec: LMSpec) -> BatchExecutor:
-        key = _key(spec)
+        key = way_to(spec)
         if key not in self._batched:
             service = open_service(spec, self._max_wait, self._environ)
             lm = self._one_by_one(spec).lm
@@ -210,7 +210,7 @@ class Session:
     def _one_by_one(self, spec: LMSpec) -> Executor:
         if spec.recorded is not None:
             raise UserError(REFUSED.format(model=spec.model))
-        key = _key(spec)
+        key = way_to(spec)
         if key not in self._executors:
             self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight, keeps=True)
         return self._executors[key]
@@ -359,6 +359,6 @@ def _models(spec: LMSpec) -> list[LMSpec]:
     return [one for one in spec.members.values() or (spec,) if one.recorded is None and not one.no_model]
 
 
-def _key(spec: LMSpec) -> str:
-    """Of one way to a model: what it refuses is found out on the way."""
+def way_to(spec: LMSpec) -> str:
+    """What tells one way to a model from another; what a model refuses is found out on the way and no part of it."""
     return spec.model_dump_json(exclude={"without"})

@@ -17,7 +17,7 @@ import dspy
 import numpy as np
 
 from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
-from judgec.compile.search.task import MOST_SHOWN, Effort, Sizes, Task
+from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.signatures import as_reply, check_kind, demonstration, description, reason_field
 from judgec.records.consensus import settled
@@ -31,7 +31,7 @@ LEFT_OUT = "(left out of this example)"  # in place of a passage, so that the ot
 _QUOTED_NOTE = re.compile(rf"^> {re.escape(LEFT_OUT)}$", re.MULTILINE)
 _WORDS = re.compile(r"\w{3,}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-SET_SIZES: tuple[int, ...] = (4, 8, MOST_SHOWN)  # demonstrations a set, tried in turn
+SET_SIZES: tuple[int, ...] = (4, 8, 16)  # demonstrations a set, tried in turn
 N_SETS = 16  # sets proposed where the budget has room for them: a race makes many cheap
 LABELLED: str = "labelled"
 BOOTSTRAPPED: str = "bootstrapped"

@@ -192,7 +192,7 @@ def plan_rounds(
         uncompiled = whole(asked_once(module, items_of(parts), spec), settings)
         rounds = [_planned(one, module, settings, optimizer, reflection) for one in parts.rounds]
     winner = sum((one.winner for one in rounds), CostEstimate())
-    left = caps_of(settings).less(preflight + uncompiled).less(_with_margin(rival + winner))
+    left = caps_of(settings).less(preflight + uncompiled).less(with_margin(rival + winner))
     n = len(rounds)
     each = Caps(None if left.calls is None else left.calls // n, None if left.usd is None else left.usd / n)
     searching = [one.search.calls > 0 and each.share(one.search.of(one.least)) >= 1 for one in rounds]
@@ -212,7 +212,7 @@ def plan_rounds(
     plans = []
     for number, one in enumerate(rounds):
         after = n - 1 - number
-        kept = _with_margin(sum((later.winner for later in rounds[number:]), rival))
+        kept = with_margin(sum((later.winner for later in rounds[number:]), rival))
         usd = None if kept.usd is None else kept.usd + after * (each.usd or 0.0)
         calls = kept.calls + after * (each.calls or 0)
         plans.append(CallPlan(stages, calls, usd, one.usd_a_call, searching[number], reflection is not None))
@@ -230,7 +230,7 @@ def _affordable(parts: Parts, one: _Round, settings: CompileSettings, certain: i
     learned = len(data.train) + len(data.dev)
     if not caps or not most or parts.refit is not None or not learned:
         return parts
-    short = min(SEARCHED, most) - (min(caps) - certain - _with_margin(one.winner).calls)
+    short = min(SEARCHED, most) - (min(caps) - certain - with_margin(one.winner).calls)
     an_item = orders * (1 + (1 + ASKED_AGAIN) * len(data.train) / learned)
     share = max(LEARNED, learned - short / an_item) / learned
     if share >= 1:
@@ -261,7 +261,7 @@ def _planned(
     spec, orders, sizes = settings.lm, orders_of(module), _sizes(dataset, settings)
     asked = {part.name: asked_once(module, part.items, spec) for part in (dataset.train, dataset.dev, dataset.test)}
     effort = optimizer.effort(sizes)
-    most, usual = effort.demonstrations, effort.demonstrations * sum(SET_SIZES) // len(SET_SIZES) // SET_SIZES[-1]
+    most, usual = (SET_SIZES[-1], sum(SET_SIZES) // len(SET_SIZES)) if effort.demonstrates else (0, 0)
     winner = [with_demonstrations(asked[p.name], spec, module, p.items, most) for p in (dataset.train, dataset.test)]
     typical = with_demonstrations(asked["dev"], spec, module, dataset.dev.items, usual)
     judged = orders * (effort.judgments + sizes.final(effort.candidates)) if len(dataset.dev) else 0
@@ -275,7 +275,7 @@ def _planned(
     )
 
 
-def _with_margin(cost: CostEstimate) -> CostEstimate:
+def with_margin(cost: CostEstimate) -> CostEstimate:
     """What is kept back for a cost: some replies are asked for again, and dollars are estimated."""
     usd = None if cost.usd is None else DOLLAR_MARGIN * cost.usd
     return replace(cost, calls=cost.calls + int(ASKED_AGAIN * cost.calls) + 1, usd=usd)

@@ -44,7 +44,7 @@ class Gepa:
 
     def effort(self, sizes: Sizes) -> Effort:
         """Each round judges a minibatch twice and, when it was accepted, the valued part of dev."""
-        return Effort(sizes.valued + ROUNDS * _round(sizes), ROUNDS, KEPT, 0)
+        return Effort(sizes.valued + ROUNDS * _round(sizes), ROUNDS, KEPT, demonstrates=False)
 
     def search(self, task: Task) -> Sequence[Candidate]:
         """Rewritten instructions for the uncompiled judge."""

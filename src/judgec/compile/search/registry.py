@@ -47,7 +47,7 @@ class NoSearch:
 
     def effort(self, sizes: Sizes) -> Effort:  # noqa: ARG002 - as optimizers are asked
         """Nothing is judged to propose nothing."""
-        return Effort(0, 0, 0, 0)
+        return Effort(0, 0, 0, demonstrates=False)
 
     def search(self, task: Task) -> Sequence[Candidate]:  # noqa: ARG002 - as optimizers are asked
         """No prompt."""

@@ -22,7 +22,6 @@ from judgec.stats.agreement.objective import Objective
 
 POOL_SHARE = 0.4  # of the train queries that reflection may see: the others fit the calibrator
 POOL_QUERIES = 20  # where train is small; of fewer a rewrite learns little, and two thirds of train are the most
-MOST_SHOWN = 16  # demonstrations in a prompt
 VALUED_ITEMS = 60  # of dev that a rewritten prompt is valued on before the race
 
 
@@ -34,13 +33,13 @@ class Effort:
         judgments: Items judged; an item takes one call, a pair two.
         reflections: Calls of the reflection model.
         candidates: Prompts that it hands over.
-        demonstrations: That a prompt of its shows.
+        demonstrates: Its prompts may show demonstrations.
     """
 
     judgments: int
     reflections: int
     candidates: int
-    demonstrations: int = MOST_SHOWN
+    demonstrates: bool = True
 
 
 @dataclass(frozen=True, slots=True)

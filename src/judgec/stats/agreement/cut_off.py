@@ -71,7 +71,7 @@ def best_cut_off(ratings: GradePairs) -> CutOff | None:
         name: interval(
             table_statistic(
                 name, expert, judge, code.astype(np.int64), n_grades=2, n_clusters=len(queries), weight=weight
-            ),
+            )
         ).estimate(int(kept.sum()))
         for name in MEASURED
     }

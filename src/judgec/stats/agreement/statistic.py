@@ -6,7 +6,7 @@ be compared need the same ``n_clusters``.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -112,7 +112,10 @@ def _content(parts: Sequence[tuple[float, Resampler]]) -> FloatArray:
 
 def zero_where_undefined(one: Statistic) -> Statistic:
     """The statistic, 0 where it is undefined, as a baseline has to be."""
-    steps = None if one.steps is None else Resampler(_zeros(one.steps.under), one.steps.content)
+    steps = one.steps
+    if steps is not None:
+        under = steps.under
+        steps = replace(steps, under=lambda drawn: np.nan_to_num(under(drawn)))
     return Statistic(
         one.items,
         lambda: float(np.nan_to_num(one.point())),
@@ -120,10 +123,6 @@ def zero_where_undefined(one: Statistic) -> Statistic:
         one.bounds,
         steps,
     )
-
-
-def _zeros(under: Formula) -> Formula:
-    return lambda drawn: np.nan_to_num(under(drawn))
 
 
 TABLE_FORMULAS = MappingProxyType(
