@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgec.compile.save import SavedJudge
+from judgec.compile.finished import SavedJudge
 from tests.compile.recorded_world import compiled_in, labels, verdicts, world
 from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world

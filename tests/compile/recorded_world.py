@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from judgec.compile.save import SavedJudge
+from judgec.compile.finished import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet, as_reading

@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
+from judgec.compile.finished import SavedJudge, finished
 from judgec.compile.measured import Compiled
 from judgec.compile.release import cost_of, release
-from judgec.compile.save import SavedJudge, finished
 from judgec.compile.settings import CompileSettings
 from judgec.lm.usage import Spent
 

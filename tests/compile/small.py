@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgec.compile.compile import compile_judge
+from judgec.compile.finished import SavedJudge
 from judgec.compile.measured import Compiled
 from judgec.compile.prepare import default_objective
-from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import as_reading

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from judgec.compile.finished import SavedJudge
 from judgec.compile.measured import Compiled
 from judgec.compile.planned import plan_judge
-from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings, SearchSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
 from judgec.labels.split.family import read_family

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.compile.cascades import thresholds
-from judgec.compile.save import SavedJudge
+from judgec.compile.finished import SavedJudge
 from judgec.compile.settings import Combine
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.reading import Datasheet

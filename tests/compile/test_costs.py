@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from judgec.compile.assemble import out_of_fold
 from judgec.compile.costs import minus_chosen, with_front
 from judgec.compile.dataset import joined
-from judgec.compile.save import SavedJudge
+from judgec.compile.finished import SavedJudge
 from judgec.compile.settings import Combine, PoolLimit
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.raters.about_judges import AboutJudge

@@ -10,11 +10,11 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
+from judgec.compile.finished import finished
 from judgec.compile.judge_page import put_audits
 from judgec.compile.measured import Compiled
 from judgec.compile.promote import Shortfall
 from judgec.compile.release import Finished
-from judgec.compile.save import finished
 from judgec.raters import programs
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from judgec.compile.dataset import Dataset, make_dataset
+from judgec.compile.finished import finished
 from judgec.compile.more_labels import to_narrow, to_show_a_difference
-from judgec.compile.save import finished
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale

@@ -12,8 +12,8 @@ from judgec.compile.assemble import Bench
 from judgec.compile.calibrate_choice import folds_by_query
 from judgec.compile.choose import choose, recorded_candidate
 from judgec.compile.dataset import make_dataset
+from judgec.compile.finished import SavedJudge
 from judgec.compile.pools import _nested, best_pool
-from judgec.compile.save import SavedJudge
 from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import Combine, PoolLimit
 from judgec.compile.winner import difference

@@ -11,9 +11,9 @@ import pytest
 
 import judgec
 from judgec.compile.dataset import make_dataset
+from judgec.compile.finished import SavedJudge
 from judgec.compile.promote import decide
 from judgec.compile.replacement import replacement
-from judgec.compile.save import SavedJudge
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file, read_label_file

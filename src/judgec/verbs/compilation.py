@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import Dataset
+from judgec.compile.finished import SavedJudge, finished
 from judgec.compile.judge_page import agreements_of, costs_of, sizes_of, systems_in
 from judgec.compile.planned import plan_judge
 from judgec.compile.report import beside_headline
 from judgec.compile.rivals import standing_of
-from judgec.compile.save import SavedJudge, finished
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from judgec.compile.compile import compile_judge
+from judgec.compile.finished import SavedJudge
 from judgec.compile.measured import Compiled
-from judgec.compile.save import SavedJudge
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.labels.split.family import locked_family

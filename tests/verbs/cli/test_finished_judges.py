@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from judgec.compile.abstain import EXACT, graded_rows
+from judgec.compile.finished import items_of
 from judgec.compile.release import Saved
-from judgec.compile.save import items_of
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import read_datasheet
